@@ -1,0 +1,41 @@
+# The Python extension meshfuse/_C, beside libmeshfuse.so and links to python/meshfuse/*.py in <build>/python/meshfuse,
+# so that PYTHONPATH=<build>/python runs what was built.
+set(MESHFUSE_PYTHON_DIR ${PROJECT_BINARY_DIR}/python/meshfuse)
+
+file(
+  GLOB_RECURSE _modules
+  CONFIGURE_DEPENDS
+  RELATIVE ${PROJECT_SOURCE_DIR}/python/meshfuse
+  ${PROJECT_SOURCE_DIR}/python/meshfuse/*.py ${PROJECT_SOURCE_DIR}/python/meshfuse/*.pyi
+  ${PROJECT_SOURCE_DIR}/python/meshfuse/py.typed)
+foreach(_module IN LISTS _modules)
+  cmake_path(GET _module PARENT_PATH _folder)
+  file(MAKE_DIRECTORY ${MESHFUSE_PYTHON_DIR}/${_folder})
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/python/meshfuse/${_module} ${MESHFUSE_PYTHON_DIR}/${_module} SYMBOLIC)
+endforeach()
+
+file(GLOB _sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/meshfuse/${MESHFUSE_python_FOLDER}/*.cpp)
+if(NOT _sources)
+  return()
+endif()
+execute_process(
+  COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir
+  OUTPUT_VARIABLE _nanobind_dir
+  OUTPUT_STRIP_TRAILING_WHITESPACE
+  ERROR_QUIET
+  RESULT_VARIABLE _nanobind_status)
+if(NOT _nanobind_status EQUAL 0 OR NOT TARGET Python::Module)
+  message(WARNING "meshfuse: nanobind or the Python headers were not found for ${Python_EXECUTABLE}, meshfuse._C is left "
+                  "out ('pip install nanobind'; Debian: python3-dev)")
+  return()
+endif()
+find_package(nanobind CONFIG REQUIRED PATHS ${_nanobind_dir} NO_DEFAULT_PATH)
+
+nanobind_add_module(meshfuse_python NB_STATIC NOMINSIZE ${_sources})
+set_target_properties(
+  meshfuse_python
+  PROPERTIES OUTPUT_NAME _C
+             LIBRARY_OUTPUT_DIRECTORY ${MESHFUSE_PYTHON_DIR}
+             INSTALL_RPATH $ORIGIN)
+target_compile_options(meshfuse_python PRIVATE ${MESHFUSE_WARNINGS})
+target_link_libraries(meshfuse_python PRIVATE meshfuse torch::python)

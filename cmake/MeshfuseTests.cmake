@@ -1,0 +1,26 @@
+# One GoogleTest binary per layer, meshfuse_<layer>_test, from tests/<layer>/*_test.cpp. It links that layer and what
+# the layer may use, nothing else.
+find_package(GTest)
+if(NOT GTest_FOUND)
+  message(WARNING "meshfuse: GoogleTest was not found, the C++ tests are left out (Debian: libgtest-dev)")
+  return()
+endif()
+
+foreach(_layer IN LISTS MESHFUSE_LAYERS)
+  file(GLOB _sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${_layer}/*_test.cpp)
+  if(NOT _sources OR NOT TARGET meshfuse_${_layer})
+    continue()
+  endif()
+  set(_target meshfuse_${_layer}_test)
+  add_executable(${_target} ${_sources})
+  target_compile_options(${_target} PRIVATE ${MESHFUSE_WARNINGS})
+  target_include_directories(${_target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(${_target} PRIVATE meshfuse_${_layer} GTest::gtest GTest::gtest_main)
+  if(MESHFUSE_${_layer}_TORCH)
+    meshfuse_use_torch(${_target} PRIVATE)
+  endif()
+  set_target_properties(${_target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  add_test(NAME ${_target} COMMAND ${_target} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(
+    ${_target} PROPERTIES TIMEOUT 600 ENVIRONMENT GTEST_OUTPUT=xml:${PROJECT_BINARY_DIR}/reports/${_target}.xml)
+endforeach()
