@@ -1,0 +1,36 @@
+// How one call of an op is computed with ATen.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "meshfuse/ops/op_info.h"
+#include "meshfuse/values/polymorphic_value.h"
+
+namespace meshfuse {
+
+/// One call on one rank.
+struct EvalCall {
+  const Fusion* fusion = nullptr;
+  const Expr* expr = nullptr;
+  /// The call's arguments, aligned with expr->args; tensors and scalars bound to values, the rest None.
+  std::span<const PolymorphicValue> values;
+  /// Sizes this rank must produce, per output (local sizes; global ones when undistributed).
+  std::span<const std::vector<int64_t>> outputSizes;
+
+  at::Tensor tensor(size_t arg) const;
+  /// Whether an optional argument was given.
+  bool has(size_t arg) const;
+};
+
+/// Evaluation of a structured op, `ops/<op>/eval.cpp`: tensors of the output dtypes and sizes.
+using EvalFunction = std::vector<PolymorphicValue> (*)(const EvalCall& call);
+
+/// The evaluation of an op; null if there is none (the completeness test fails then).
+EvalFunction evalFunctionOf(const OpInfo& op);
+
+/// Runs one call and checks that the result has the dtype and sizes that the IR says.
+std::vector<PolymorphicValue> evaluateCall(const EvalCall& call);
+
+}  // namespace meshfuse

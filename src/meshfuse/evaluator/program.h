@@ -1,0 +1,48 @@
+// A fusion prepared to run for one set of sizes and shardings, on the ranks this process hosts.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "meshfuse/evaluator/collectives.h"
+#include "meshfuse/ir/fusion.h"
+#include "meshfuse/values/kernel_argument_holder.h"
+
+namespace meshfuse {
+
+/// One entry of a program: a call or a resharding, and the values whose last use it is.
+struct ProgramStep {
+  ExprId expr;
+  std::vector<ValId> lastUses;
+};
+
+/// The evaluator's program: fusion with constant extents and shardings, order of steps, what to drop when.
+class Program {
+ public:
+  /// `ranks`: linear mesh indices of the ranks hosted here; {0} with no mesh for an undistributed program.
+  Program(Fusion fusion, std::vector<int64_t> ranks);
+
+  const Fusion& fusion() const noexcept { return fusion_; }
+  std::span<const ProgramStep> steps() const noexcept { return steps_; }
+
+  /// `inputs[r]` are the arguments of hosted rank r in definition order: local tensors and scalars. Returns the outputs of
+  /// each rank, local tensors. `collectives` may be null for programs without reshardings that communicate.
+  std::vector<std::vector<PolymorphicValue>> run(
+      std::span<const std::vector<PolymorphicValue>> inputs, const Collectives* collectives) const;
+
+ private:
+  Fusion fusion_;
+  std::vector<int64_t> ranks_;
+  std::vector<ProgramStep> steps_;
+};
+
+/// Bytes that a program's collectives move on one rank, for planning and for people.
+struct CollectiveEstimate {
+  ExprId expr;
+  std::string kind;
+  int64_t bytes = 0;
+};
+std::vector<CollectiveEstimate> collectivesOf(const Fusion& sharded);
+
+}  // namespace meshfuse

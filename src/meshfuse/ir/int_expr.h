@@ -1,0 +1,75 @@
+// Integer expressions over symbols: extents, offsets and strides that are known only at run time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "meshfuse/ir/ids.h"
+
+namespace meshfuse {
+
+/// A polynomial in symbols and quotients, kept in one canonical form, so that equal sums and products compare equal:
+/// `(i0 + 1) * 2 == 2 * i0 + 2`. Values are immutable; copying shares the terms. Arithmetic that overflows int64 throws
+/// UserError(Value).
+class IntExpr {
+ public:
+  IntExpr() : IntExpr(0) {}
+  IntExpr(int64_t constant);  // NOLINT(google-explicit-constructor): a constant is an expression
+  static IntExpr symbol(SymbolId id);
+
+  bool isConstant() const noexcept;
+  /// The value of a constant expression; internal error otherwise.
+  int64_t constant() const;
+  std::optional<int64_t> asConstant() const noexcept;
+
+  friend IntExpr operator+(const IntExpr& a, const IntExpr& b);
+  friend IntExpr operator-(const IntExpr& a, const IntExpr& b);
+  friend IntExpr operator*(const IntExpr& a, const IntExpr& b);
+  /// Division that rounds towards minus infinity, and its remainder. The divisor must not be the constant 0.
+  friend IntExpr floorDiv(const IntExpr& a, const IntExpr& b);
+  friend IntExpr floorMod(const IntExpr& a, const IntExpr& b);
+  friend IntExpr ceilDiv(const IntExpr& a, const IntExpr& b);
+
+  /// Whether every value of the expression is a multiple of `divisor`, as far as its form shows.
+  bool isMultipleOf(int64_t divisor) const;
+
+  /// Bounds over all symbols in [0, maxSymbol]; saturates at the int64 limits.
+  struct Bounds {
+    int64_t low;
+    int64_t high;
+  };
+  Bounds bounds(int64_t maxSymbol) const;
+
+  using SymbolValue = std::function<std::optional<int64_t>(SymbolId)>;
+  /// The value, or nullopt if a symbol has none. Division by zero throws UserError(Value).
+  std::optional<int64_t> evaluate(const SymbolValue& valueOf) const;
+  /// The expression with every symbol that has a value replaced by it.
+  IntExpr substitute(const SymbolValue& valueOf) const;
+  std::vector<SymbolId> symbols() const;
+
+  /// `i0*4 + 1`, `(i0)/3`, `i0 % 2`; symbols print as `i<id>`.
+  std::string toText() const;
+  uint64_t hash() const noexcept;
+  friend bool operator==(const IntExpr& a, const IntExpr& b) noexcept;
+
+  /// One factor of a product: a symbol, or a quotient or remainder of two expressions.
+  struct Atom;
+  /// coefficient * product of atoms (sorted)
+  struct Term;
+
+ private:
+  using Terms = std::vector<Term>;
+  explicit IntExpr(std::shared_ptr<const Terms> terms);
+  static IntExpr fromTerms(Terms terms);
+  static IntExpr fromAtom(Atom atom);
+
+  int64_t constant_ = 0;
+  std::shared_ptr<const Terms> terms_;  // null for a constant; never holds the constant term
+};
+
+}  // namespace meshfuse
