@@ -39,3 +39,17 @@ set_target_properties(
              INSTALL_RPATH $ORIGIN)
 target_compile_options(meshfuse_python PRIVATE ${MESHFUSE_WARNINGS})
 target_link_libraries(meshfuse_python PRIVATE meshfuse torch::python)
+# python_variable.h alone costs half a minute; precompiled, a binding file compiles in seconds.
+target_precompile_headers(
+  meshfuse_python
+  PRIVATE
+  <torch/csrc/autograd/python_variable.h>
+  <ATen/ATen.h>
+  <nanobind/nanobind.h>
+  <nanobind/stl/function.h>
+  <nanobind/stl/optional.h>
+  <nanobind/stl/pair.h>
+  <nanobind/stl/string.h>
+  <nanobind/stl/string_view.h>
+  <nanobind/stl/variant.h>
+  <nanobind/stl/vector.h>)
