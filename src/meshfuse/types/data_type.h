@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 namespace meshfuse {
@@ -35,6 +34,7 @@ std::string_view nameOf(PrimType type) noexcept;
 std::string_view internalNameOf(PrimType type) noexcept;
 /// The attribute of `torch` that holds the type, `float32`; empty where torch has none.
 std::string_view torchNameOf(PrimType type) noexcept;
+/// The type of that name in the language; nullopt if there is none.
 std::optional<PrimType> primTypeFromName(std::string_view name) noexcept;
 
 constexpr bool isIntegralOrBool(TypeCategory c) noexcept {
@@ -51,7 +51,8 @@ struct StructType;
 struct OpaqueType;
 
 /// The type of any value: an element type, or a pointer, array, struct or opaque type built from others.
-/// Copying is cheap (an element type and a shared pointer that is null for element types).
+/// Equality is structural. Copying is cheap (an element type and a shared pointer that is null for element
+/// types).
 class DataType {
  public:
   DataType(PrimType type = PrimType::Null) noexcept : prim_(type) {}  // NOLINT(google-explicit-constructor)
@@ -68,11 +69,12 @@ class DataType {
   const StructType* structure() const noexcept;
   const OpaqueType* opaque() const noexcept;
 
+  /// `Float`, `Pointer(32 bits)`, `Array(Int, 3)`, `Struct A{x: Int, y: Double}`, `Opaque<Name>`.
   std::string toText() const;
   friend bool operator==(const DataType& a, const DataType& b) noexcept;
 
  private:
-  using Compound = std::variant<PointerType, ArrayType, StructType, OpaqueType>;
+  struct Compound;  // one of the four, once they are complete
   PrimType prim_ = PrimType::Null;
   std::shared_ptr<const Compound> compound_;
 };

@@ -1,0 +1,254 @@
+#include "meshfuse/types/promotion.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "meshfuse/base/error.h"
+
+namespace meshfuse {
+
+namespace {
+
+using enum PrimType;
+
+bool isComplex(PrimType type) noexcept { return categoryOf(type) == TypeCategory::Complex; }
+bool isFloating(PrimType type) noexcept { return categoryOf(type) == TypeCategory::Floating; }
+bool isIntegral(PrimType type) noexcept { return categoryOf(type) == TypeCategory::Integral; }
+
+// ---- torch ----
+
+/// Undefined is `Null`: the fold's neutral element and torch's answer for "no operand in this group".
+/// A refusal is nullopt and spreads.
+using TorchType = std::optional<PrimType>;
+
+bool torchKnows(PrimType type) noexcept { return !torchNameOf(type).empty(); }
+
+bool isFloat8(PrimType type) noexcept { return isFloating(type) && bitsOf(type) == 8 && type != Float4_e2m1fn_x2; }
+
+/// Where a type stands in torch's lattice: within a category a higher rank wins, and so does a higher category.
+int torchRank(PrimType type) noexcept {
+  constexpr PrimType order[] = {Bool, Int32, Int, Half, BFloat16, Float, Double, ComplexFloat, ComplexDouble};
+  return static_cast<int>(std::find(std::begin(order), std::end(order), type) - std::begin(order));
+}
+
+TorchType torchPromoteDefined(PrimType a, PrimType b) noexcept {
+  if (!torchKnows(a) || !torchKnows(b)) {
+    return std::nullopt;
+  }
+  if (a == b) {
+    return a;
+  }
+  if (isFloat8(a) || isFloat8(b)) {
+    return std::nullopt;
+  }
+  if (a == UInt64 || b == UInt64) {
+    PrimType other = a == UInt64 ? b : a;
+    return isFloating(other) ? TorchType(other) : std::nullopt;
+  }
+  if (a == Float4_e2m1fn_x2 || b == Float4_e2m1fn_x2) {
+    return std::nullopt;
+  }
+  auto [low, high] = torchRank(a) < torchRank(b) ? std::pair(a, b) : std::pair(b, a);
+  if (low == Half && high == BFloat16) {
+    return Float;
+  }
+  return low == Double && high == ComplexFloat ? ComplexDouble : high;
+}
+
+TorchType torchPromoteSkippingNull(TorchType a, TorchType b) noexcept {
+  if (!a || !b) {
+    return std::nullopt;
+  }
+  if (*a == Null) {
+    return b;
+  }
+  return *b == Null ? a : torchPromoteDefined(*a, *b);
+}
+
+/// The complex type with `type` as its parts; torch has complex32 for Half, which the language lacks.
+TorchType torchComplexOf(PrimType type) noexcept {
+  switch (type) {
+    case BFloat16:
+    case Float:
+      return ComplexFloat;
+    case Double:
+      return ComplexDouble;
+    default:
+      return std::nullopt;
+  }
+}
+
+TorchType torchCombine(TorchType higher, TorchType lower) noexcept {
+  if (!higher || !lower) {
+    return std::nullopt;
+  }
+  if (*higher == Null || *lower == Null || *higher == Bool) {
+    return torchPromoteSkippingNull(higher, lower);
+  }
+  if (isComplex(*higher)) {
+    return higher;
+  }
+  if (isFloating(*higher)) {
+    return isComplex(*lower) ? torchComplexOf(*higher) : higher;
+  }
+  bool lowerDecides = isFloating(*lower) || isComplex(*lower);
+  return lowerDecides ? torchPromoteDefined(*higher, *lower) : higher;
+}
+
+PrimType torchScalarType(PrimType type) noexcept {
+  switch (categoryOf(type)) {
+    case TypeCategory::Integral:
+      return Int;
+    case TypeCategory::Floating:
+      return Float;
+    case TypeCategory::Complex:
+      return ComplexFloat;
+    default:
+      return type;
+  }
+}
+
+// ---- the language ----
+
+[[noreturn]] void refusePair(PrimType a, PrimType b, std::string_view rule, std::string_view wayOut) {
+  std::string found = std::string("got ").append(nameOf(a)).append(" and ").append(nameOf(b));
+  throwUser(ErrorKind::Type, {"type promotion", rule, found, wayOut});
+}
+
+PrimType promoteComplex(PrimType a, PrimType b) noexcept {
+  bool wide = realTypeOf(a) == Double || realTypeOf(b) == Double;
+  return wide ? ComplexDouble : ComplexFloat;
+}
+
+PrimType promoteIntegral(PrimType a, PrimType b) {
+  if (a == Index || b == Index) {
+    return Index;
+  }
+  if (a == UInt64 || b == UInt64) {
+    refusePair(a, b, "UInt64 combines with no signed integer type", "cast one of the two");
+  }
+  return Int;
+}
+
+/// combine(hi, lo) of two groups that both have operands.
+PrimType combineGroups(PrimType high, PrimType low) {
+  if (isComplex(high)) {
+    return high;
+  }
+  if (isComplex(low) && isFloating(high)) {
+    if (isReducedFloat(high)) {
+      refusePair(high, low, "a complex number needs a Float or Double tensor beside it",
+                 "cast the tensor to Float");
+    }
+    return high == Double ? ComplexDouble : ComplexFloat;
+  }
+  if (isComplex(low)) {
+    return promoteTypes(high, low);
+  }
+  if (isFloating(high)) {
+    return high;
+  }
+  return high == Bool || isFloating(low) ? promoteTypes(high, low) : high;
+}
+
+PrimType upcast(PrimType type) noexcept { return isReducedFloat(type) ? Float : type; }
+
+PrimType toFloating(PrimType type) noexcept {
+  return isIntegralOrBool(categoryOf(type)) ? Float : upcast(type);
+}
+
+}  // namespace
+
+std::optional<PrimType> torchPromoteTypes(PrimType a, PrimType b) noexcept {
+  return torchPromoteDefined(a, b);
+}
+
+std::optional<PrimType> torchResultType(std::span<const PromotionOperand> operands) noexcept {
+  std::array<TorchType, 3> groups = {Null, Null, Null};
+  for (const PromotionOperand& operand : operands) {
+    if (!torchKnows(operand.type)) {
+      return std::nullopt;
+    }
+    bool scalar = operand.group == OperandGroup::Scalar;
+    TorchType& group = groups[static_cast<size_t>(operand.group)];
+    group = torchPromoteSkippingNull(group, scalar ? torchScalarType(operand.type) : operand.type);
+  }
+  TorchType result = torchCombine(groups[0], torchCombine(groups[1], groups[2]));
+  return result == Null ? std::nullopt : result;
+}
+
+PrimType promoteTypes(PrimType a, PrimType b) {
+  if (a == Null || b == Null) {
+    refusePair(a, b, "every operand needs an element type", "name the type of each operand");
+  }
+  if (a == b || b == Bool) {
+    return a;
+  }
+  if (a == Bool) {
+    return b;
+  }
+  if (isComplex(a) || isComplex(b)) {
+    return promoteComplex(a, b);
+  }
+  if (isFloating(a) && isFloating(b)) {
+    return a == Double || b == Double ? Double : Float;
+  }
+  if (isIntegral(a) && isIntegral(b)) {
+    return promoteIntegral(a, b);
+  }
+  return isFloating(a) ? a : b;
+}
+
+PrimType promoteOperands(std::span<const PromotionOperand> operands) {
+  internalCheck(!operands.empty(), "types are promoted over at least one operand");
+  PrimType first = operands.front().type;
+  auto isFirst = [&](const PromotionOperand& operand) { return operand.type == first; };
+  if (first != Null && std::all_of(operands.begin(), operands.end(), isFirst)) {
+    return first;
+  }
+  std::array<std::optional<PrimType>, 3> groups;
+  for (const PromotionOperand& operand : operands) {
+    bool scalar = operand.group == OperandGroup::Scalar;
+    PrimType type = scalar ? upcast(operand.type) : operand.type;
+    std::optional<PrimType>& group = groups[static_cast<size_t>(operand.group)];
+    group = promoteTypes(group.value_or(type), type);
+  }
+  std::optional<PrimType> result;
+  for (size_t i = groups.size(); i-- > 0;) {
+    if (groups[i]) {
+      result = result ? combineGroups(*groups[i], *result) : *groups[i];
+    }
+  }
+  return *result;
+}
+
+std::optional<OpTypes> applyDtypeClass(DtypeClass dtypeClass, PrimType promoted) noexcept {
+  if (promoted == Null) {
+    return std::nullopt;
+  }
+  switch (dtypeClass) {
+    case DtypeClass::UnaryFloat:
+    case DtypeClass::TrueDivide:
+      return OpTypes{toFloating(promoted), toFloating(promoted)};
+    case DtypeClass::Promote:
+      return OpTypes{upcast(promoted), upcast(promoted)};
+    case DtypeClass::Compare:
+      return OpTypes{upcast(promoted), Bool};
+    case DtypeClass::Logical:
+      return OpTypes{Bool, Bool};
+    case DtypeClass::Bitwise:
+      if (!isIntegralOrBool(categoryOf(promoted))) {
+        return std::nullopt;
+      }
+      return OpTypes{promoted, promoted};
+    case DtypeClass::Predicate:
+      return OpTypes{promoted, Bool};
+    case DtypeClass::Keep:
+    case DtypeClass::Select:
+      return OpTypes{promoted, promoted};
+  }
+  return std::nullopt;
+}
+
+}  // namespace meshfuse
