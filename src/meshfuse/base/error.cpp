@@ -3,8 +3,9 @@
 namespace meshfuse {
 
 std::string toText(const ErrorText& text) {
-  internalCheck(!text.op.empty() && !text.rule.empty() && !text.found.empty() && !text.wayOut.empty(),
-                "a user error has all four parts");
+  internalCheck(
+      !text.op.empty() && !text.rule.empty() && !text.found.empty() && !text.wayOut.empty(),
+      "a user error has all four parts");
   std::string out;
   out.reserve(text.op.size() + text.rule.size() + text.found.size() + text.wayOut.size() + 6);
   out.append(text.op).append(": ").append(text.rule).append(": ").append(text.found);

@@ -12,9 +12,9 @@ namespace meshfuse {
 /// Which Python exception a user error surfaces as.
 enum class ErrorKind : uint8_t { Value, Type, Runtime, Index, NotImplemented };
 
-/// The four parts of a user error, in the order they are printed:
-/// `op: rule: found; wayOut` — e.g. `permute: dims must name each axis once: got [0, 0] for 'tv0' of
-/// rank 2; pass a permutation of 0..1`. Lower-case, no trailing full stop; no part may be empty.
+/// The four parts of a user error, in the order they are printed: `op: rule: found; wayOut` — e.g.
+/// `permute: dims must name each axis once: got [0, 0] for 'tv0' of rank 2; pass a permutation of
+/// 0..1`. Lower-case, no trailing full stop; no part may be empty.
 struct ErrorText {
   std::string_view op;
   std::string_view rule;

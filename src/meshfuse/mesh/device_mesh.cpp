@@ -19,14 +19,15 @@ int64_t checkedCount(std::span<const int64_t> shape) {
   int64_t count = 1;
   for (int64_t extent : shape) {
     if (extent < 1 || count > std::numeric_limits<int64_t>::max() / extent) {
-      throwUser(ErrorKind::Value, {"DeviceMesh", "every extent must be at least 1 and the ranks countable",
-                                   "got shape " + toText(shape), "leave out axes without ranks"});
+      throwUser(ErrorKind::Value,
+                {"DeviceMesh", "every extent must be at least 1 and the ranks countable",
+                 "got shape " + toText(shape), "leave out axes without ranks"});
     }
     count *= extent;
   }
   if (shape.empty()) {
-    throwUser(ErrorKind::Value,
-              {"DeviceMesh", "a mesh has at least one axis", "got shape []", "use [1] for one rank"});
+    throwUser(ErrorKind::Value, {"DeviceMesh", "a mesh has at least one axis", "got shape []",
+                                 "use [1] for one rank"});
   }
   return count;
 }
@@ -35,13 +36,15 @@ void checkDistinct(std::span<const int64_t> ranks) {
   std::vector<int64_t> sorted(ranks.begin(), ranks.end());
   std::sort(sorted.begin(), sorted.end());
   if (sorted.front() < 0) {
-    throwUser(ErrorKind::Value, {"DeviceMesh", "ranks must not be negative",
-                                 "got rank " + std::to_string(sorted.front()), "count ranks from 0"});
+    throwUser(ErrorKind::Value,
+              {"DeviceMesh", "ranks must not be negative",
+               "got rank " + std::to_string(sorted.front()), "count ranks from 0"});
   }
   auto twice = std::adjacent_find(sorted.begin(), sorted.end());
   if (twice != sorted.end()) {
-    throwUser(ErrorKind::Value, {"DeviceMesh", "ranks must be distinct",
-                                 "got rank " + std::to_string(*twice) + " twice", "list each rank once"});
+    throwUser(ErrorKind::Value,
+              {"DeviceMesh", "ranks must be distinct",
+               "got rank " + std::to_string(*twice) + " twice", "list each rank once"});
   }
 }
 
@@ -56,7 +59,8 @@ std::vector<int64_t> rowMajorStrides(std::span<const int64_t> shape) {
   return strides;
 }
 
-/// The axis with the largest stride below `below`, -1 if there is none. Axes of extent 1 (stride 0) don't count.
+/// The axis with the largest stride below `below`, -1 if there is none. Axes of extent 1 (stride 0)
+/// don't count.
 int64_t axisOfNextStride(std::span<const int64_t> strides, int64_t below) noexcept {
   int64_t best = -1;
   for (size_t axis = 0; axis < strides.size(); ++axis) {
@@ -68,8 +72,8 @@ int64_t axisOfNextStride(std::span<const int64_t> strides, int64_t below) noexce
   return best;
 }
 
-/// Whether each stride steps over everything the smaller ones reach, so that a rank has one coordinate and
-/// taking the largest stride first finds it.
+/// Whether each stride steps over everything the smaller ones reach, so that a rank has one
+/// coordinate and taking the largest stride first finds it.
 bool areNested(std::span<const int64_t> shape, std::span<const int64_t> strides) noexcept {
   int64_t below = std::numeric_limits<int64_t>::max();
   int64_t room = below;  // what the larger strides leave for the reach of the smaller ones
@@ -89,7 +93,8 @@ bool areNested(std::span<const int64_t> shape, std::span<const int64_t> strides)
   return visited == static_cast<size_t>(real);
 }
 
-/// The strides that generate `ranks` from their first; empty where there are none of the nested kind.
+/// The strides that generate `ranks` from their first; empty where there are none of the nested
+/// kind.
 std::vector<int64_t> findStrides(std::span<const int64_t> ranks, std::span<const int64_t> shape) {
   std::vector<int64_t> positions = rowMajorStrides(shape);
   std::vector<int64_t> strides(shape.size(), 0);
@@ -116,7 +121,8 @@ std::vector<int64_t> findStrides(std::span<const int64_t> ranks, std::span<const
 }
 
 /// The ranks below one axis, `0 1 2` for the innermost and `(0 1) (2 3)` above it.
-void appendRanks(const DeviceMesh& mesh, int64_t axis, int64_t first, int64_t count, std::string& out) {
+void appendRanks(const DeviceMesh& mesh, int64_t axis, int64_t first, int64_t count,
+                 std::string& out) {
   int64_t extent = mesh.size(axis);
   int64_t step = count / extent;
   for (int64_t i = 0; i < extent; ++i) {
@@ -188,10 +194,10 @@ int64_t DeviceMesh::size() const noexcept {
 
 int64_t DeviceMesh::size(int64_t axis) const {
   if (axis < 0 || axis >= ndim()) {
-    throwUser(ErrorKind::Index,
-              {"DeviceMesh.size", "the axis must be one of the mesh's",
-               "got axis " + std::to_string(axis) + " for " + std::to_string(ndim()) + " axes of " + toText(),
-               "count axes from 0, outermost first"});
+    throwUser(ErrorKind::Index, {"DeviceMesh.size", "the axis must be one of the mesh's",
+                                 "got axis " + std::to_string(axis) + " for " +
+                                     std::to_string(ndim()) + " axes of " + toText(),
+                                 "count axes from 0, outermost first"});
   }
   return shape_[static_cast<size_t>(axis)];
 }
@@ -201,8 +207,8 @@ int64_t DeviceMesh::size(ParallelType type) const {
   if (axis < 0) {
     throwUser(ErrorKind::Value,
               {"DeviceMesh.size", "the mesh must have an axis for the parallel type",
-               std::string("got ").append(nameOf(type)) + " for " + std::to_string(ndim()) + " axes of " +
-                   toText(),
+               std::string("got ").append(nameOf(type)) + " for " + std::to_string(ndim()) +
+                   " axes of " + toText(),
                "use a mesh with more axes; the last axis is deviceIdx.x"});
   }
   return shape_[static_cast<size_t>(axis)];
@@ -214,7 +220,8 @@ int64_t DeviceMesh::axisOf(ParallelType type) const noexcept {
 }
 
 int64_t DeviceMesh::rankAt(std::span<const int64_t> coordinate) const {
-  internalCheck(coordinate.size() == shape_.size(), "a mesh coordinate has one entry for each axis");
+  internalCheck(coordinate.size() == shape_.size(),
+                "a mesh coordinate has one entry for each axis");
   int64_t linear = 0;
   for (size_t axis = 0; axis < shape_.size(); ++axis) {
     internalCheck(coordinate[axis] >= 0 && coordinate[axis] < shape_[axis],
@@ -315,8 +322,8 @@ std::vector<int64_t> DeviceMesh::slice(int64_t rank, ParallelType type) const {
 
 std::string DeviceMesh::toText() const {
   if (isRegular() && size() > kMostRanksPrinted) {
-    return "DeviceMesh{" + shapeText(shape_) + " ranks from " + std::to_string(base_) + ", strides " +
-           meshfuse::toText(strides_) + "}";
+    return "DeviceMesh{" + shapeText(shape_) + " ranks from " + std::to_string(base_) +
+           ", strides " + meshfuse::toText(strides_) + "}";
   }
   std::string out = "DeviceMesh{";
   if (!shape_.empty()) {

@@ -10,7 +10,9 @@ constexpr std::string_view kReduceNames[] = {"sum", "avg", "max", "min", "produc
 
 }  // namespace
 
-std::string_view nameOf(ReduceKind kind) noexcept { return kReduceNames[static_cast<size_t>(kind)]; }
+std::string_view nameOf(ReduceKind kind) noexcept {
+  return kReduceNames[static_cast<size_t>(kind)];
+}
 
 std::optional<ReduceKind> reduceKindFromName(std::string_view name) noexcept {
   for (size_t i = 0; i < std::size(kReduceNames); ++i) {

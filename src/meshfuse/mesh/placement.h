@@ -16,7 +16,8 @@ enum class ReduceKind : uint8_t { Sum, Avg, Max, Min, Product };
 std::string_view nameOf(ReduceKind kind) noexcept;  // "sum", "avg", …
 std::optional<ReduceKind> reduceKindFromName(std::string_view name) noexcept;
 
-/// One placement: Replicate, Shard(dim), StridedShard(dim, splitFactor) or Partial(kind). Plain data, 16 bytes.
+/// One placement: Replicate, Shard(dim), StridedShard(dim, splitFactor) or Partial(kind). Plain
+/// data, 16 bytes.
 struct Placement {
   PlacementKind kind = PlacementKind::Replicate;
   ReduceKind reduce = ReduceKind::Sum;  // Partial only

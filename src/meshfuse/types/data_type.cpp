@@ -96,7 +96,8 @@ PrimType realTypeOf(PrimType type) noexcept {
   }
 }
 
-DataType::DataType(PointerType type) : compound_(std::make_shared<const Compound>(Compound{type})) {}
+DataType::DataType(PointerType type)
+    : compound_(std::make_shared<const Compound>(Compound{type})) {}
 DataType::DataType(ArrayType type)
     : compound_(std::make_shared<const Compound>(Compound{std::move(type)})) {}
 DataType::DataType(StructType type)

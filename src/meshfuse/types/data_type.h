@@ -50,12 +50,13 @@ struct ArrayType;
 struct StructType;
 struct OpaqueType;
 
-/// The type of any value: an element type, or a pointer, array, struct or opaque type built from others.
-/// Equality is structural. Copying is cheap (an element type and a shared pointer that is null for element
-/// types).
+/// The type of any value: an element type, or a pointer, array, struct or opaque type built from
+/// others. Equality is structural. Copying is cheap (an element type and a shared pointer that is
+/// null for element types).
 class DataType {
  public:
-  DataType(PrimType type = PrimType::Null) noexcept : prim_(type) {}  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  DataType(PrimType type = PrimType::Null) noexcept : prim_(type) {}
   explicit DataType(PointerType type);
   explicit DataType(ArrayType type);
   explicit DataType(StructType type);
@@ -92,7 +93,8 @@ struct ArrayType {
   bool operator==(const ArrayType&) const = default;
 };
 
-/// One named field of a struct. Fields that no kernel uses are left out of a kernel argument's bytes.
+/// One named field of a struct. Fields that no kernel uses are left out of a kernel argument's
+/// bytes.
 struct StructField {
   std::string name;
   DataType type;

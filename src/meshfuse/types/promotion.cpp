@@ -18,17 +18,21 @@ bool isIntegral(PrimType type) noexcept { return categoryOf(type) == TypeCategor
 
 // ---- torch ----
 
-/// Undefined is `Null`: the fold's neutral element and torch's answer for "no operand in this group".
-/// A refusal is nullopt and spreads.
+/// Undefined is `Null`: the fold's neutral element and torch's answer for "no operand in this
+/// group". A refusal is nullopt and spreads.
 using TorchType = std::optional<PrimType>;
 
 bool torchKnows(PrimType type) noexcept { return !torchNameOf(type).empty(); }
 
-bool isFloat8(PrimType type) noexcept { return isFloating(type) && bitsOf(type) == 8 && type != Float4_e2m1fn_x2; }
+bool isFloat8(PrimType type) noexcept {
+  return isFloating(type) && bitsOf(type) == 8 && type != Float4_e2m1fn_x2;
+}
 
-/// Where a type stands in torch's lattice: within a category a higher rank wins, and so does a higher category.
+/// Where a type stands in torch's lattice: within a category a higher rank wins, and so does a
+/// higher category.
 int torchRank(PrimType type) noexcept {
-  constexpr PrimType order[] = {Bool, Int32, Int, Half, BFloat16, Float, Double, ComplexFloat, ComplexDouble};
+  constexpr PrimType order[] = {Bool,  Int32,  Int,          Half,         BFloat16,
+                                Float, Double, ComplexFloat, ComplexDouble};
   return static_cast<int>(std::find(std::begin(order), std::end(order), type) - std::begin(order));
 }
 
@@ -66,7 +70,8 @@ TorchType torchPromoteSkippingNull(TorchType a, TorchType b) noexcept {
   return *b == Null ? a : torchPromoteDefined(*a, *b);
 }
 
-/// The complex type with `type` as its parts; torch has complex32 for Half, which the language lacks.
+/// The complex type with `type` as its parts; torch has complex32 for Half, which the language
+/// lacks.
 TorchType torchComplexOf(PrimType type) noexcept {
   switch (type) {
     case BFloat16:
@@ -111,7 +116,8 @@ PrimType torchScalarType(PrimType type) noexcept {
 
 // ---- the language ----
 
-[[noreturn]] void refusePair(PrimType a, PrimType b, std::string_view rule, std::string_view wayOut) {
+[[noreturn]] void refusePair(PrimType a, PrimType b, std::string_view rule,
+                             std::string_view wayOut) {
   std::string found = std::string("got ").append(nameOf(a)).append(" and ").append(nameOf(b));
   throwUser(ErrorKind::Type, {"type promotion", rule, found, wayOut});
 }

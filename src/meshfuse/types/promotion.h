@@ -9,8 +9,8 @@
 
 namespace meshfuse {
 
-/// The group an operand belongs to when types are promoted: a later group decides only what an earlier one
-/// leaves open (an int tensor and a Python float).
+/// The group an operand belongs to when types are promoted: a later group decides only what an
+/// earlier one leaves open (an int tensor and a Python float).
 enum class OperandGroup : uint8_t { DimTensor, ZeroDimTensor, Scalar };
 
 struct PromotionOperand {
@@ -18,35 +18,35 @@ struct PromotionOperand {
   OperandGroup group;
 };
 
-/// torch.promote_types(a, b); nullopt where torch refuses the pair (8-bit floats, Float4_e2m1fn_x2 and UInt64
-/// with most others) and for types torch lacks.
+/// torch.promote_types(a, b); nullopt where torch refuses the pair (8-bit floats, Float4_e2m1fn_x2
+/// and UInt64 with most others) and for types torch lacks.
 std::optional<PrimType> torchPromoteTypes(PrimType a, PrimType b) noexcept;
 
-/// torch.result_type over any number of operands, by torch's default settings: a floating scalar counts as
-/// Float, a complex one as ComplexFloat, an integral one as Int. nullopt where torch refuses, where its answer
-/// is a type the language lacks (complex32), and without operands.
+/// torch.result_type over any number of operands, by torch's default settings: a floating scalar
+/// counts as Float, a complex one as ComplexFloat, an integral one as Int. nullopt where torch
+/// refuses, where its answer is a type the language lacks (complex32), and without operands.
 std::optional<PrimType> torchResultType(std::span<const PromotionOperand> operands) noexcept;
 
-/// Pairwise promotion of the fusion language. Throws UserError(Type) for Null, and for UInt64 with Int or
-/// Int32, which no integer type holds.
+/// Pairwise promotion of the fusion language. Throws UserError(Type) for Null, and for UInt64 with
+/// Int or Int32, which no integer type holds.
 PrimType promoteTypes(PrimType a, PrimType b);
 
-/// The language's promotion over all operands, before an op's class is applied. Differs from torch: an int64
-/// tensor with a Python float is Double. Throws UserError(Type) as `promoteTypes` does, and for a reduced
-/// float tensor with a complex scalar. At least one operand.
+/// The language's promotion over all operands, before an op's class is applied. Differs from torch:
+/// an int64 tensor with a Python float is Double. Throws UserError(Type) as `promoteTypes` does,
+/// and for a reduced float tensor with a complex scalar. At least one operand.
 PrimType promoteOperands(std::span<const PromotionOperand> operands);
 
 /// How an op's types follow from the promoted type.
 enum class DtypeClass : uint8_t {
-  UnaryFloat,   // A: Bool/Int -> Float, reduced floats -> Float
-  Promote,      // B: reduced floats -> Float
-  TrueDivide,   // C: as Promote, integral -> Float
-  Compare,      // D: operands promoted as Promote, result Bool
-  Logical,      // E: operands cast to Bool, result Bool
-  Bitwise,      // F: the promoted type; floating and complex refused
-  Keep,         // G: the type of the first tensor operand (given as the promoted type), no upcast
-  Predicate,    // H: the operand keeps its type, result Bool
-  Select,       // I: promotion without upcast
+  UnaryFloat,  // A: Bool/Int -> Float, reduced floats -> Float
+  Promote,     // B: reduced floats -> Float
+  TrueDivide,  // C: as Promote, integral -> Float
+  Compare,     // D: operands promoted as Promote, result Bool
+  Logical,     // E: operands cast to Bool, result Bool
+  Bitwise,     // F: the promoted type; floating and complex refused
+  Keep,        // G: the type of the first tensor operand (given as the promoted type), no upcast
+  Predicate,   // H: the operand keeps its type, result Bool
+  Select,      // I: promotion without upcast
 };
 
 /// The type operands are cast to (`compute`) and the type of the result.
@@ -55,7 +55,8 @@ struct OpTypes {
   PrimType result;
 };
 
-/// Applies an op's class to its promoted operand type; nullopt where the class refuses the type, and for Null.
+/// Applies an op's class to its promoted operand type; nullopt where the class refuses the type,
+/// and for Null.
 std::optional<OpTypes> applyDtypeClass(DtypeClass dtypeClass, PrimType promoted) noexcept;
 
 }  // namespace meshfuse

@@ -13,7 +13,8 @@ namespace meshfuse {
 
 namespace {
 
-/// The values that a floating number may be cut off to when it becomes an integer: `low` <= x < `high`.
+/// The values that a floating number may be cut off to when it becomes an integer: `low` <= x <
+/// `high`.
 struct IntegerBounds {
   double low;
   double high;
@@ -30,7 +31,8 @@ IntegerBounds boundsOf(PrimType type) noexcept {
   }
 }
 
-/// Cut off towards zero; throws UserError(Value) where `type` has no such integer. The 64 bits of a UInt64.
+/// Cut off towards zero; throws UserError(Value) where `type` has no such integer. The 64 bits of a
+/// UInt64.
 int64_t integerFrom(double value, PrimType type) {
   double whole = std::trunc(value);
   IntegerBounds bounds = boundsOf(type);
@@ -73,7 +75,8 @@ std::string partText(double value) {
   return text;
 }
 
-/// `(1+2j)` evaluates to other signs of zero and to no infinities or NaNs; those are written as a call.
+/// `(1+2j)` evaluates to other signs of zero and to no infinities or NaNs; those are written as a
+/// call.
 bool needsCall(double part) noexcept {
   return !std::isfinite(part) || (part == 0.0 && std::signbit(part));
 }

@@ -16,11 +16,11 @@ class Scalar {
   using Complex = std::complex<double>;
 
   constexpr Scalar() noexcept : value_(false) {}
-  constexpr Scalar(bool v) noexcept : value_(v) {}         // NOLINT(google-explicit-constructor)
-  constexpr Scalar(int64_t v) noexcept : value_(v) {}      // NOLINT(google-explicit-constructor)
+  constexpr Scalar(bool v) noexcept : value_(v) {}          // NOLINT(google-explicit-constructor)
+  constexpr Scalar(int64_t v) noexcept : value_(v) {}       // NOLINT(google-explicit-constructor)
   constexpr Scalar(int v) noexcept : value_(int64_t{v}) {}  // NOLINT(google-explicit-constructor)
-  constexpr Scalar(double v) noexcept : value_(v) {}       // NOLINT(google-explicit-constructor)
-  constexpr Scalar(Complex v) noexcept : value_(v) {}      // NOLINT(google-explicit-constructor)
+  constexpr Scalar(double v) noexcept : value_(v) {}        // NOLINT(google-explicit-constructor)
+  constexpr Scalar(Complex v) noexcept : value_(v) {}       // NOLINT(google-explicit-constructor)
 
   bool isBool() const noexcept { return std::holds_alternative<bool>(value_); }
   bool isInt() const noexcept { return std::holds_alternative<int64_t>(value_); }
@@ -32,15 +32,16 @@ class Scalar {
 
   /// True for anything but zero; a NaN and a complex number with either part nonzero are true.
   bool toBool() const noexcept;
-  /// The value as a number of that kind: a complex gives its real part, a fraction is cut off towards zero.
-  /// A NaN or a double beyond int64 throws UserError(Value).
+  /// The value as a number of that kind: a complex gives its real part, a fraction is cut off
+  /// towards zero. A NaN or a double beyond int64 throws UserError(Value).
   int64_t toInt() const;
   double toDouble() const noexcept;
   Complex toComplex() const noexcept;
 
-  /// The value in the kind that `type` stands for: Half and Float give a double that is *not* rounded to
-  /// their precision; Int32 gives an int64 wrapped to 32 bits, UInt64 one that holds the 64 bits. A NaN or a
-  /// floating value beyond an integer type's range throws UserError(Value), Null throws UserError(Type).
+  /// The value in the kind that `type` stands for: Half and Float give a double that is *not*
+  /// rounded to their precision; Int32 gives an int64 wrapped to 32 bits, UInt64 one that holds the
+  /// 64 bits. A NaN or a floating value beyond an integer type's range throws UserError(Value),
+  /// Null throws UserError(Type).
   Scalar castTo(PrimType type) const;
 
   /// Python text that evaluates to the same value: `True`, `3`, `0.5`, `float("inf")`, `(1+2j)`,
