@@ -29,9 +29,12 @@ enum class Algebra : uint8_t {
   MinReduction,   // min passes
 };
 
+struct OpInfo;
+
 /// A call seen by an op's rules: arguments, and the tensor operands' types in argument order. Domains may be symbolic (at
 /// definition) or constant (for one signature).
 struct OpCall {
+  const OpInfo* op = nullptr;
   const Fusion* fusion = nullptr;
   std::span<const Arg> args;
   std::span<const TensorType> tensors;
@@ -62,11 +65,14 @@ struct OpInfo : OpDescriptor {
   std::vector<PrimType> (*dtypes)(const OpCall& call) = nullptr;
   DimMap (*dimMap)(const OpCall& call) = nullptr;
   Algebra (*algebra)(const OpCall& call) = nullptr;
-  /// Memory order of each output when it is not row-major; null for ops whose outputs are row-major.
-  std::vector<int64_t> (*strideOrder)(const OpCall& call) = nullptr;
-  std::vector<OpSample> (*samples)() = nullptr;
+  std::vector<OpSample> (*samples)(const OpInfo& op) = nullptr;
+  /// The value of a call whose operands are all numbers, in the type `dtypes` gives; nullopt where the numbers have no such
+  /// operation. Null for ops on tensors alone.
+  std::optional<Scalar> (*fold)(const OpCall& call, std::span<const Scalar> operands) = nullptr;
   /// Index into pointwise.def, or -1 for a structured op.
   int32_t pointwiseRow = -1;
+
+  bool isPointwise() const noexcept { return pointwiseRow >= 0; }
 };
 
 /// The columns that `info` leaves empty, by name; empty for a complete record.

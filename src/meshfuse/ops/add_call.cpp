@@ -1,0 +1,115 @@
+#include <algorithm>
+
+#include "meshfuse/base/error.h"
+#include "meshfuse/ops/op_info.h"
+#include "meshfuse/ops/infer.h"
+
+namespace meshfuse {
+
+namespace {
+
+std::string_view nameOf(ParamKind kind) {
+  switch (kind) {
+    case ParamKind::Tensor:
+      return "a tensor of the definition";
+    case ParamKind::Operand:
+      return "a tensor, a scalar of the definition or a number";
+    case ParamKind::Int:
+      return "an integer";
+    case ParamKind::Ints:
+      return "a list of integers";
+    case ParamKind::Bool:
+      return "a bool";
+    case ParamKind::DataType:
+      return "a DataType";
+  }
+  throwInternal("the parameter kind is one of the list");
+}
+
+bool fits(const Fusion& fusion, const Arg& arg, ParamKind kind) {
+  const ValId* val = std::get_if<ValId>(&arg);
+  const Scalar* number = std::get_if<Scalar>(&arg);
+  switch (kind) {
+    case ParamKind::Tensor:
+      return val != nullptr && fusion.val(*val).isTensor();
+    case ParamKind::Operand:
+      return val != nullptr || number != nullptr;
+    case ParamKind::Int:
+      return number != nullptr && number->isInt();
+    case ParamKind::Ints:
+      return std::holds_alternative<Ints>(arg);
+    case ParamKind::Bool:
+      return number != nullptr && number->isBool();
+    case ParamKind::DataType:
+      return std::holds_alternative<PrimType>(arg);
+  }
+  return false;
+}
+
+void completeArgs(const Fusion& fusion, const OpInfo& op, std::vector<Arg>& args) {
+  if (args.size() > op.params.size()) {
+    throwUser(ErrorKind::Type, {op.name, "too many arguments", "got " + std::to_string(args.size()),
+                                "pass at most " + std::to_string(op.params.size())});
+  }
+  args.resize(op.params.size());
+  for (size_t i = 0; i < args.size(); ++i) {
+    const Param& param = op.params[i];
+    if (const ValId* val = std::get_if<ValId>(&args[i])) {
+      internalCheck(indexOf(*val) < fusion.vals().size(), "an argument is a value of the fusion");
+    }
+    if (std::holds_alternative<std::monostate>(args[i]) && param.optional) {
+      args[i] = param.defaultValue;
+    } else if (!fits(fusion, args[i], param.kind)) {
+      throwUser(ErrorKind::Type,
+                {op.name, "incompatible function arguments",
+                 "argument '" + std::string(param.name) + "' is not " + std::string(nameOf(param.kind)),
+                 "see the op's signature"});
+    }
+  }
+}
+
+std::optional<Scalar> constantOf(const Fusion& fusion, const Arg& arg) {
+  if (const Scalar* number = std::get_if<Scalar>(&arg)) {
+    return *number;
+  }
+  return fusion.val(std::get<ValId>(arg)).scalar().constant;
+}
+
+/// A call without tensor operands: a number if all operands are, else a scalar known at run time.
+ValId addScalarCall(Fusion& fusion, const OpInfo& op, std::vector<Arg> args) {
+  const OpCall call{&op, &fusion, args, {}};
+  const PrimType dtype = op.dtypes(call).front();
+  std::vector<Scalar> operands;
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (op.params[i].kind != ParamKind::Operand) {
+      continue;
+    }
+    const std::optional<Scalar> constant = constantOf(fusion, args[i]);
+    if (!constant) {
+      return fusion.expr(fusion.addScalarExpr(op, std::move(args), dtype)).outputs.front();
+    }
+    operands.push_back(*constant);
+  }
+  if (const std::optional<Scalar> value = op.fold(call, operands)) {
+    return fusion.addScalar(dtype, value);
+  }
+  return fusion.expr(fusion.addScalarExpr(op, std::move(args), dtype)).outputs.front();
+}
+
+}  // namespace
+
+std::vector<ValId> addCall(Fusion& fusion, const OpInfo& op, std::vector<Arg> args) {
+  completeArgs(fusion, op, args);
+  op.normalize(fusion, args);
+  const bool hasTensor = std::ranges::any_of(args, [&](const Arg& arg) {
+    const ValId* val = std::get_if<ValId>(&arg);
+    return val != nullptr && fusion.val(*val).isTensor();
+  });
+  if (!hasTensor && op.fold != nullptr) {
+    return {addScalarCall(fusion, op, std::move(args))};
+  }
+  std::vector<TensorType> types = inferOutputs(fusion, op, args);
+  return fusion.expr(fusion.addExpr(op, std::move(args), std::move(types))).outputs;
+}
+
+}  // namespace meshfuse

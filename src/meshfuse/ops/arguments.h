@@ -1,0 +1,37 @@
+// Reading and checking the arguments of a call.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "meshfuse/ops/op_info.h"
+
+namespace meshfuse {
+
+/// The type of a tensor argument.
+const TensorType& tensorArg(const Fusion& fusion, const Arg& arg);
+
+inline bool isGiven(const Arg& arg) noexcept { return !std::holds_alternative<std::monostate>(arg); }
+inline const Ints& intsArg(const Arg& arg) { return std::get<Ints>(arg); }
+inline bool boolArg(const Arg& arg) { return std::get<Scalar>(arg).toBool(); }
+inline int64_t intArg(const Arg& arg) { return std::get<Scalar>(arg).toInt(); }
+
+/// A dim in [-rank, rank) as one in [0, rank); UserError(Runtime) "Tried to access out of boundary index" otherwise.
+int64_t wrapDim(std::string_view op, int64_t dim, int64_t rank);
+
+/// Wraps every dim and refuses repetitions; `duplicates` is the rule that a repetition breaks.
+Ints wrapDims(std::string_view op, const Ints& dims, int64_t rank, std::string_view duplicates);
+
+/// Refuses operands of different element types.
+void checkSameDtype(std::string_view op, std::span<const TensorType> tensors);
+
+/// `tv0 of type Float[i0, 4]`, for error texts.
+std::string describe(const Fusion& fusion, const Arg& arg);
+
+/// Element types of samples and their sizes, in a short form: one Float tensor a size list.
+OpSample sampleOf(std::vector<std::vector<int64_t>> sizes, std::vector<Arg> args,
+                  std::vector<size_t> tensorArgs);
+
+}  // namespace meshfuse

@@ -1,0 +1,46 @@
+#include "meshfuse/ops/contraction.h"
+
+namespace meshfuse {
+
+namespace {
+
+bool stretches(const IterDomain& domain) { return domain.isBroadcast && !domain.isExpanded(); }
+
+const IterDomain& domainAt(std::span<const TensorType> tensors, size_t operand, int64_t dim) {
+  return tensors[operand].domain[static_cast<size_t>(dim)];
+}
+
+}  // namespace
+
+DimFactors pairDims(DimMap& map, std::span<const TensorType> tensors, size_t a, int64_t dimA, size_t b,
+                    int64_t dimB, FactorRole role, std::string_view op, std::string_view what) {
+  const IterDomain& domainA = domainAt(tensors, a, dimA);
+  const IterDomain& domainB = domainAt(tensors, b, dimB);
+  if (stretches(domainA) && stretches(domainB)) {
+    return {};
+  }
+  // Contracted dimensions do not stretch: a declared 1 must meet a 1.
+  const bool unify = role == FactorRole::Reduced || (!stretches(domainA) && !stretches(domainB));
+  const IntExpr extent = unify ? unifyExtents(domainA.extent, domainB.extent, op, what)
+                               : (stretches(domainA) ? domainB.extent : domainA.extent);
+  const DimFactors factors{map.addFactor(extent, role)};
+  if (!stretches(domainA)) {
+    map.inputs[a][static_cast<size_t>(dimA)] = factors;
+  }
+  if (!stretches(domainB)) {
+    map.inputs[b][static_cast<size_t>(dimB)] = factors;
+  }
+  return factors;
+}
+
+DimFactors ownDim(DimMap& map, std::span<const TensorType> tensors, size_t a, int64_t dim) {
+  const IterDomain& domain = domainAt(tensors, a, dim);
+  if (stretches(domain)) {
+    return {};
+  }
+  const DimFactors factors{map.addFactor(domain.extent)};
+  map.inputs[a][static_cast<size_t>(dim)] = factors;
+  return factors;
+}
+
+}  // namespace meshfuse

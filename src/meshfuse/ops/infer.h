@@ -1,0 +1,20 @@
+// Types of an op's outputs from its dimension map and dtype rule.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "meshfuse/ops/op_info.h"
+
+namespace meshfuse {
+
+/// The types of the tensor operands among `args`, in order.
+std::vector<TensorType> tensorOperands(const Fusion& fusion, std::span<const Arg> args);
+
+/// The types of the outputs of a call whose arguments are complete and normalized.
+std::vector<TensorType> inferOutputs(const Fusion& fusion, const OpInfo& op, std::span<const Arg> args);
+
+/// The dimension map of a call in `fusion`.
+DimMap dimMapOf(const Fusion& fusion, const Expr& expr);
+
+}  // namespace meshfuse
