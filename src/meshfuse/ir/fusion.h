@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -37,12 +38,12 @@ using Contiguity = std::vector<std::optional<bool>>;
 /// The type of a tensor value. Sizes are global; `sharding` (none for a plain tensor) says what each rank holds.
 struct TensorType {
   PrimType dtype = PrimType::Float;
-  std::vector<IterDomain> domain;  // logical order
-  Contiguity contiguity;           // allocation order; inputs only, empty otherwise
+  std::vector<IterDomain> domain = {};  // logical order
+  Contiguity contiguity = {};           // allocation order; inputs only, empty otherwise
   /// strideOrder[d] is the position of dimension d in memory, 0 being innermost; empty for row-major.
-  std::vector<int64_t> strideOrder;
+  std::vector<int64_t> strideOrder = {};
   bool isCpuScalar = false;
-  ShardingId sharding;
+  ShardingId sharding = {};
 
   int64_t rank() const noexcept { return static_cast<int64_t>(domain.size()); }
   bool operator==(const TensorType&) const = default;
@@ -51,9 +52,12 @@ struct TensorType {
 /// The type of a scalar value: a constant, or one known at run time. Integer scalars are symbols of integer expressions.
 struct ScalarType {
   PrimType dtype = PrimType::Double;
-  std::optional<Scalar> constant;
-  std::optional<SymbolId> symbol;
+  std::optional<Scalar> constant = {};
+  std::optional<SymbolId> symbol = {};
 };
+
+/// Same type, same symbol and the same constant (NaN as NaN, -0.0 not as 0.0).
+bool isSame(const ScalarType& a, const ScalarType& b) noexcept;
 
 struct Val {
   std::variant<TensorType, ScalarType> type;
@@ -71,8 +75,8 @@ struct Val {
 /// A call of an operation. `args` are aligned with op->params.
 struct Expr {
   const OpDescriptor* op = nullptr;
-  std::vector<Arg> args;
-  std::vector<ValId> outputs;
+  std::vector<Arg> args = {};
+  std::vector<ValId> outputs = {};
 };
 
 /// Where a symbol gets its value: dimension `dim` of the input tensor `val`, or the scalar `val` itself (`dim` is -1).
@@ -85,12 +89,16 @@ struct SymbolSource {
 class Fusion {
  public:
   ValId addTensor(TensorType type);
+  /// A constant, or a scalar known at run time; one of an integral type gets a new symbol.
   ValId addScalar(PrimType dtype, std::optional<Scalar> constant = std::nullopt);
-  /// A tensor whose extents `-1` become new symbols that the tensor's own sizes bind.
+  /// A new input. Entries of `shape`: -1 an extent that the tensor's own size binds (a new symbol), 0 empty, n > 1 static; 1 is a
+  /// broadcast, and -1 or n with a contiguity of nullopt an expanded one. Throws UserError(Runtime) for entries below -1, for a
+  /// contiguity or stride order that does not fit, and for a CPU scalar of another rank than 0.
   ValId addInputTensor(PrimType dtype, std::span<const int64_t> shape, Contiguity contiguity,
                        std::vector<int64_t> strideOrder = {}, bool isCpuScalar = false);
   ValId addInputScalar(PrimType dtype);
   void addInput(ValId val);
+  /// Throws UserError(Runtime) for a scalar. A value added twice is returned twice.
   void addOutput(ValId val);
   /// Appends a call; its outputs get `types`.
   ExprId addExpr(const OpDescriptor& op, std::vector<Arg> args, std::vector<TensorType> types);
@@ -104,7 +112,10 @@ class Fusion {
   std::span<const Expr> exprs() const noexcept { return exprs_; }
   std::span<const ValId> inputs() const noexcept { return inputs_; }
   std::span<const ValId> outputs() const noexcept { return outputs_; }
+  /// Where each symbol gets its value, by symbol.
   std::span<const SymbolSource> symbols() const noexcept { return symbols_; }
+  /// Replaces them: for passes that build a new fusion and keep the symbols of the old one.
+  void setSymbols(std::vector<SymbolSource> sources) { symbols_ = std::move(sources); }
 
   bool isInput(ValId id) const noexcept;
   bool isOutput(ValId id) const noexcept;
@@ -113,6 +124,8 @@ class Fusion {
 
  private:
   ValId addVal(Val val);
+  SymbolId addSymbol(SymbolSource source);
+  ExprId appendExpr(const OpDescriptor& op, std::vector<Arg> args);
 
   std::vector<Val> vals_;
   std::vector<Expr> exprs_;
@@ -126,7 +139,7 @@ class Fusion {
 /// The values among an expression's arguments, in order, with repetitions.
 std::vector<ValId> inputsOf(const Expr& expr);
 
-/// A tensor type as printed: `Float[i0, 4, b1]`, with ` @ <sharding>` where it has one.
+/// A tensor type as printed (print.h): `Float[i0, 4, b1]`, with ` @ <sharding>` where it has one.
 std::string toText(const TensorType& type);
 
 /// Structural equality: same inputs, calls, outputs and types, whatever the addresses. `structuralHash` agrees with it.

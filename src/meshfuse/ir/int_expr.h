@@ -35,6 +35,16 @@ class IntExpr {
   friend IntExpr floorMod(const IntExpr& a, const IntExpr& b);
   friend IntExpr ceilDiv(const IntExpr& a, const IntExpr& b);
 
+  /// One factor of a product: a symbol, or a quotient or remainder of two expressions (int_expr_terms.h).
+  struct Atom;
+  /// coefficient * product of atoms (sorted); never the constant term.
+  struct Term;
+  /// The sum is `constantTerm()` plus `terms()`, in canonical order.
+  std::span<const Term> terms() const noexcept;
+  int64_t constantTerm() const noexcept { return constant_; }
+  /// The symbol that the expression consists of; nullopt if it is anything else.
+  std::optional<SymbolId> asSymbol() const noexcept;
+
   /// Whether every value of the expression is a multiple of `divisor`, as far as its form shows.
   bool isMultipleOf(int64_t divisor) const;
 
@@ -52,21 +62,19 @@ class IntExpr {
   IntExpr substitute(const SymbolValue& valueOf) const;
   std::vector<SymbolId> symbols() const;
 
-  /// `i0*4 + 1`, `(i0)/3`, `i0 % 2`; symbols print as `i<id>`.
+  /// `i0*4 + 1`, `(i0 + 1)/3`, `i0 % 2`; symbols print as `i<id>`, a `/` rounds down.
   std::string toText() const;
   uint64_t hash() const noexcept;
   friend bool operator==(const IntExpr& a, const IntExpr& b) noexcept;
 
-  /// One factor of a product: a symbol, or a quotient or remainder of two expressions.
-  struct Atom;
-  /// coefficient * product of atoms (sorted)
-  struct Term;
-
  private:
   using Terms = std::vector<Term>;
-  explicit IntExpr(std::shared_ptr<const Terms> terms);
+  /// The sum of terms in any order, repetitions and constants among them.
   static IntExpr fromTerms(Terms terms);
   static IntExpr fromAtom(Atom atom);
+  static IntExpr scaled(const IntExpr& expr, int64_t factor);
+  static IntExpr quotientByConstant(const IntExpr& a, int64_t divisor);
+  static IntExpr remainderByConstant(const IntExpr& a, int64_t divisor);
 
   int64_t constant_ = 0;
   std::shared_ptr<const Terms> terms_;  // null for a constant; never holds the constant term

@@ -18,6 +18,9 @@ namespace meshfuse {
 using Ints = std::vector<int64_t>;
 using Arg = std::variant<std::monostate, ValId, Scalar, Ints, PrimType>;
 
+/// Same alternative and same content (numbers as Scalar::isSame).
+bool isSame(const Arg& a, const Arg& b) noexcept;
+
 enum class ParamKind : uint8_t {
   Tensor,   // a tensor of the fusion
   Operand,  // a tensor, a scalar of the fusion, or a number
