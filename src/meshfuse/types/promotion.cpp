@@ -97,8 +97,10 @@ TorchType torchCombine(TorchType higher, TorchType lower) noexcept {
   if (isFloating(*higher)) {
     return isComplex(*lower) ? torchComplexOf(*higher) : higher;
   }
-  bool lowerDecides = isFloating(*lower) || isComplex(*lower);
-  return lowerDecides ? torchPromoteDefined(*higher, *lower) : higher;
+  if (isComplex(*lower)) {
+    return lower;  // UInt64 too, which torch promotes with no complex type otherwise
+  }
+  return isFloating(*lower) ? torchPromoteDefined(*higher, *lower) : higher;
 }
 
 PrimType torchScalarType(PrimType type) noexcept {
