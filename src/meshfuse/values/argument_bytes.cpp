@@ -1,9 +1,9 @@
 #include "meshfuse/values/argument_bytes.h"
 
-#include <ATen/ATen.h>
-
 #include <cstring>
 #include <string>
+
+#include <ATen/ATen.h>
 
 #include "meshfuse/base/error.h"
 #include "meshfuse/values/conversions.h"
@@ -25,9 +25,10 @@ void append(Bytes& out, const T& plain) {
 }
 
 [[noreturn]] void throwMix(const PolymorphicValue& value, const DataType& type) {
-  throwUser(ErrorKind::Type, {"argument bytes", "the value cannot be passed as the type",
-                              toText(value) + " (a " + std::string(nameOf(value.kind())) + ") as " + type.toText(),
-                              "pass a value of the type"});
+  throwUser(ErrorKind::Type,
+            {"argument bytes", "the value cannot be passed as the type",
+             toText(value) + " (a " + std::string(nameOf(value.kind())) + ") as " + type.toText(),
+             "pass a value of the type"});
 }
 
 void appendIndex(Bytes& out, int64_t value, PrimType indexType) {
@@ -97,8 +98,8 @@ void appendComplex(Bytes& out, const PolymorphicValue& value, PrimType type) {
 /// Elements in one storage unit of a packed type, 1 for all others.
 int64_t packing(at::ScalarType type) { return type == at::ScalarType::Float4_e2m1fn_x2 ? 2 : 1; }
 
-void appendTensor(Bytes& out, const at::Tensor& local, c10::IntArrayRef sizes, c10::IntArrayRef strides,
-                  PrimType indexType) {
+void appendTensor(Bytes& out, const at::Tensor& local, c10::IntArrayRef sizes,
+                  c10::IntArrayRef strides, PrimType indexType) {
   append(out, local.is_meta() ? uint64_t{0} : reinterpret_cast<uint64_t>(local.const_data_ptr()));
   const int64_t packed = packing(local.scalar_type());
   const size_t rank = sizes.size();
@@ -110,7 +111,8 @@ void appendTensor(Bytes& out, const at::Tensor& local, c10::IntArrayRef sizes, c
   }
 }
 
-void appendTensorArgument(Bytes& out, const at::Tensor& tensor, const DataType& type, PrimType indexType) {
+void appendTensorArgument(Bytes& out, const at::Tensor& tensor, const DataType& type,
+                          PrimType indexType) {
   if (findPrimTypeOf(tensor.scalar_type()) != type.prim() || !type.isPrim()) {
     throwMix(tensor, type);
   }
@@ -122,9 +124,11 @@ void appendTensorArgument(Bytes& out, const at::Tensor& tensor, const DataType& 
   appendTensor(out, tensor, tensor.sizes(), tensor.strides(), indexType);
 }
 
-void appendValue(Bytes& out, const PolymorphicValue& value, const DataType& type, PrimType indexType);
+void appendValue(Bytes& out, const PolymorphicValue& value, const DataType& type,
+                 PrimType indexType);
 
-void appendArray(Bytes& out, const PolymorphicValue& value, const ArrayType& type, PrimType indexType) {
+void appendArray(Bytes& out, const PolymorphicValue& value, const ArrayType& type,
+                 PrimType indexType) {
   if (!value.is<Values>() || std::ssize(value.as<Values>()) != type.length) {
     throwMix(value, DataType(type));
   }
@@ -133,8 +137,10 @@ void appendArray(Bytes& out, const PolymorphicValue& value, const ArrayType& typ
   }
 }
 
-void appendStruct(Bytes& out, const PolymorphicValue& value, const StructType& type, PrimType indexType) {
-  if (!value.is<StructHandle>() || value.as<StructHandle>()->type().fields.size() != type.fields.size()) {
+void appendStruct(Bytes& out, const PolymorphicValue& value, const StructType& type,
+                  PrimType indexType) {
+  if (!value.is<StructHandle>() ||
+      value.as<StructHandle>()->type().fields.size() != type.fields.size()) {
     throwMix(value, DataType(type));
   }
   const StructValue& held = *value.as<StructHandle>();
@@ -175,7 +181,8 @@ void appendPrim(Bytes& out, const PolymorphicValue& value, PrimType type, PrimTy
   }
 }
 
-void appendValue(Bytes& out, const PolymorphicValue& value, const DataType& type, PrimType indexType) {
+void appendValue(Bytes& out, const PolymorphicValue& value, const DataType& type,
+                 PrimType indexType) {
   if (const ArrayType* array = type.array()) {
     appendArray(out, value, *array, indexType);
   } else if (const StructType* structure = type.structure()) {
@@ -198,7 +205,8 @@ void appendValue(Bytes& out, const PolymorphicValue& value, const DataType& type
 
 }  // namespace
 
-std::vector<std::byte> argumentBytes(const PolymorphicValue& value, const DataType& type, PrimType indexType) {
+std::vector<std::byte> argumentBytes(const PolymorphicValue& value, const DataType& type,
+                                     PrimType indexType) {
   if (indexType != PrimType::Int && indexType != PrimType::Int32) {
     throwUser(ErrorKind::Type, {"argument bytes", "the index type must be Int or Int32",
                                 "DataType." + std::string(nameOf(indexType)), "pass Int or Int32"});

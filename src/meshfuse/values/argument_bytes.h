@@ -18,7 +18,7 @@ namespace meshfuse {
 /// tensor is its data address, sizes and strides: the global ones for a distributed tensor; in units of elements, except that a
 /// packed type counts single elements (the last size and all strides but the last are scaled).
 /// Throws UserError(Type) naming both for other combinations.
-std::vector<std::byte> argumentBytes(const PolymorphicValue& value, const DataType& type, PrimType indexType);
-
+std::vector<std::byte> argumentBytes(const PolymorphicValue& value, const DataType& type,
+                                     PrimType indexType);
 
 }  // namespace meshfuse

@@ -1,9 +1,9 @@
 #include "meshfuse/values/conversions.h"
 
-#include <ATen/ATen.h>
-
 #include <string>
 #include <vector>
+
+#include <ATen/ATen.h>
 
 #include "meshfuse/base/error.h"
 
@@ -34,10 +34,11 @@ at::Tensor stacked(const Values& values, c10::Device device) {
   for (const PolymorphicValue& value : values) {
     parts.push_back(toTensor(value, device));
     if (parts.back().sizes() != parts.front().sizes()) {
-      throwUser(ErrorKind::Value, {"toTensor", "the elements of a vector must have one shape",
-                                   "shapes of rank " + std::to_string(parts.front().dim()) + " and " +
-                                       std::to_string(parts.back().dim()) + " that differ",
-                                   "pass a vector whose elements stack"});
+      throwUser(ErrorKind::Value,
+                {"toTensor", "the elements of a vector must have one shape",
+                 "shapes of rank " + std::to_string(parts.front().dim()) + " and " +
+                     std::to_string(parts.back().dim()) + " that differ",
+                 "pass a vector whose elements stack"});
     }
   }
   return at::stack(parts);
@@ -57,8 +58,9 @@ PolymorphicValue fromCapsule(const c10::IValue& value) {
   if (const auto* capsule = dynamic_cast<const ValueCapsule*>(holder.get())) {
     return capsule->value;
   }
-  throwUser(ErrorKind::Type, {"IValueToPolymorphicValue", "a capsule must be one that toIValue made",
-                              "a capsule of another library", "pass a number, a tensor or a list"});
+  throwUser(ErrorKind::Type,
+            {"IValueToPolymorphicValue", "a capsule must be one that toIValue made",
+             "a capsule of another library", "pass a number, a tensor or a list"});
 }
 
 template <class Elements>
@@ -121,12 +123,14 @@ at::Tensor toTensor(const PolymorphicValue& value, c10::Device device) {
     case Kind::Vector:
       return stacked(value.as<Values>(), device);
     case Kind::DistributedTensor:
-      throwUser(ErrorKind::Type, {"toTensor", "a distributed tensor is not one tensor",
-                                  value.distributedUnchecked().sharding()->toText(),
-                                  "take this rank's part with local(), or redistribute to Replicate first"});
+      throwUser(ErrorKind::Type,
+                {"toTensor", "a distributed tensor is not one tensor",
+                 value.distributedUnchecked().sharding()->toText(),
+                 "take this rank's part with local(), or redistribute to Replicate first"});
     default:
-      throwUser(ErrorKind::Type, {"toTensor", "the value must be a number, a tensor or a vector of them",
-                                  "a " + std::string(nameOf(value.kind())), "pass one of those"});
+      throwUser(ErrorKind::Type,
+                {"toTensor", "the value must be a number, a tensor or a vector of them",
+                 "a " + std::string(nameOf(value.kind())), "pass one of those"});
   }
 }
 
@@ -178,7 +182,8 @@ PolymorphicValue IValueToPolymorphicValue(const c10::IValue& value) {
   if (value.isCapsule()) {
     return fromCapsule(value);
   }
-  throwUser(ErrorKind::Type, {"IValueToPolymorphicValue", "the value must be a number, a tensor, None, a list or a tuple",
+  throwUser(ErrorKind::Type, {"IValueToPolymorphicValue",
+                              "the value must be a number, a tensor, None, a list or a tuple",
                               "a " + value.tagKind(), "convert it before it is passed"});
 }
 

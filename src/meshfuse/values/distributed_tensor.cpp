@@ -13,8 +13,9 @@ namespace {
 constexpr const char* kOp = "DistributedTensor";
 
 [[noreturn]] void throwUndefined() {
-  throwUser(ErrorKind::Type, {kOp, "the local tensor must be defined", "an undefined tensor",
-                              "pass this rank's part, an empty tensor where the rank holds nothing"});
+  throwUser(ErrorKind::Type,
+            {kOp, "the local tensor must be defined", "an undefined tensor",
+             "pass this rank's part, an empty tensor where the rank holds nothing"});
 }
 
 [[noreturn]] void throwUnsharded() {
@@ -23,9 +24,10 @@ constexpr const char* kOp = "DistributedTensor";
 }
 
 [[noreturn]] void throwDimension(const Placement& placement, const at::Tensor& local) {
-  throwUser(ErrorKind::Value, {kOp, "a placement must name a dimension of the tensor",
-                               placement.toText() + " for a local tensor of shape " + toText(local.sizes()),
-                               "shard one of the tensor's " + std::to_string(local.dim()) + " dimensions"});
+  throwUser(ErrorKind::Value,
+            {kOp, "a placement must name a dimension of the tensor",
+             placement.toText() + " for a local tensor of shape " + toText(local.sizes()),
+             "shard one of the tensor's " + std::to_string(local.dim()) + " dimensions"});
 }
 
 /// Checks a constructor's arguments; gives the interned sharding.
@@ -76,8 +78,8 @@ c10::DimVector scaledStrides(const at::Tensor& local, const Sharding& sharding) 
 }
 
 /// Whether sizes and strides of the global tensor follow from this rank's part. Sizes first: an uneven tensor is told by them.
-bool follows(const at::Tensor& local, const Sharding& sharding, std::span<const int64_t> globalSizes,
-             std::span<const int64_t> globalStrides) {
+bool follows(const at::Tensor& local, const Sharding& sharding,
+             std::span<const int64_t> globalSizes, std::span<const int64_t> globalStrides) {
   return std::ranges::equal(scaledSizes(local, sharding), globalSizes) &&
          isEven(sharding, globalSizes) &&
          std::ranges::equal(scaledStrides(local, sharding), globalStrides);
@@ -87,8 +89,8 @@ bool follows(const at::Tensor& local, const Sharding& sharding, std::span<const 
                             std::span<const int64_t> strides) {
   throwUser(ErrorKind::Value,
             {kOp, "global sizes and strides must be as many as the local tensor has dimensions",
-             "sizes " + toText(sizes) + " and strides " + toText(strides) + " for a local tensor of shape " +
-                 toText(local.sizes()),
+             "sizes " + toText(sizes) + " and strides " + toText(strides) +
+                 " for a local tensor of shape " + toText(local.sizes()),
              "pass one size and one stride for each dimension"});
 }
 
@@ -100,10 +102,12 @@ ValueWords makeWords(at::Tensor local, ShardingId id, std::span<const int64_t> g
     throwRank(local, globalSizes, globalStrides);
   }
   if (follows(local, sharding, globalSizes, globalStrides)) {
-    return {local.unsafeReleaseTensorImpl(), ValueWords::tagOf(ValueKind::DistributedTensor, 0, id.value())};
+    return {local.unsafeReleaseTensorImpl(),
+            ValueWords::tagOf(ValueKind::DistributedTensor, 0, id.value())};
   }
-  return {c10::make_intrusive<DistributedBox>(std::move(local), globalSizes, globalStrides).release(),
-          ValueWords::tagOf(ValueKind::DistributedTensor, ValueWords::kBoxed, id.value())};
+  return {
+      c10::make_intrusive<DistributedBox>(std::move(local), globalSizes, globalStrides).release(),
+      ValueWords::tagOf(ValueKind::DistributedTensor, ValueWords::kBoxed, id.value())};
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 // A local tensor together with the sharding that makes it a part of a global one.
 #pragma once
 
-#include <c10/core/TensorImpl.h>
-#include <c10/util/DimVector.h>
-
 #include <span>
 #include <utility>
+
+#include <c10/core/TensorImpl.h>
+#include <c10/util/DimVector.h>
 
 #include "meshfuse/mesh/sharding.h"
 #include "meshfuse/values/value_words.h"
@@ -15,7 +15,8 @@ namespace meshfuse {
 /// What an uneven distributed tensor keeps beside its local tensor.
 class DistributedBox final : public c10::intrusive_ptr_target {
  public:
-  DistributedBox(at::Tensor localTensor, std::span<const int64_t> sizes, std::span<const int64_t> strides)
+  DistributedBox(at::Tensor localTensor, std::span<const int64_t> sizes,
+                 std::span<const int64_t> strides)
       : local(std::move(localTensor)),
         globalSizes(sizes.begin(), sizes.end()),
         globalStrides(strides.begin(), strides.end()) {}
@@ -39,12 +40,15 @@ class DistributedTensor {
                     std::span<const int64_t> globalStrides);
   /// As the first constructor, for a caller that has checked: `local` is defined and fits `sharding`.
   static DistributedTensor evenUnchecked(at::Tensor&& local, ShardingId sharding) noexcept {
-    return DistributedTensor(ValueWords(local.unsafeReleaseTensorImpl(),
-                                        ValueWords::tagOf(ValueKind::DistributedTensor, 0, sharding.value())));
+    return DistributedTensor(
+        ValueWords(local.unsafeReleaseTensorImpl(),
+                   ValueWords::tagOf(ValueKind::DistributedTensor, 0, sharding.value())));
   }
 
   /// This rank's tensor.
-  const at::Tensor& local() const& noexcept { return words_.isBoxed() ? box().local : words_.tensor(); }
+  const at::Tensor& local() const& noexcept {
+    return words_.isBoxed() ? box().local : words_.tensor();
+  }
   /// Takes this rank's tensor out; no reference count moves unless another value shares the same box.
   at::Tensor local() && { return words_.isBoxed() ? takeBoxedLocal() : words_.takeTensor(); }
 

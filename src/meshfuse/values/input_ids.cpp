@@ -1,15 +1,17 @@
 #include "meshfuse/values/input_ids.h"
 
-#include <ATen/core/Tensor.h>
-
 #include <algorithm>
+
+#include <ATen/core/Tensor.h>
 
 #include "meshfuse/base/error.h"
 
 namespace meshfuse {
 namespace {
 
-void append(std::string& key, uint64_t word) { key.append(reinterpret_cast<const char*>(&word), sizeof(word)); }
+void append(std::string& key, uint64_t word) {
+  key.append(reinterpret_cast<const char*>(&word), sizeof(word));
+}
 
 void appendInts(std::string& key, c10::IntArrayRef values) {
   append(key, values.size());
@@ -82,11 +84,13 @@ void appendArgument(std::string& key, const PolymorphicValue& value, bool byValu
 
 InputIds::InputIds(size_t capacity) : capacity_(capacity) {
   if (capacity == 0) {
-    throwUser(ErrorKind::Value, {"InputIds", "the capacity must be positive", "0", "pass at least 1"});
+    throwUser(ErrorKind::Value,
+              {"InputIds", "the capacity must be positive", "0", "pass at least 1"});
   }
 }
 
-InputIds::Lookup InputIds::lookup(const KernelArgumentHolder& arguments, std::span<const size_t> byValue) {
+InputIds::Lookup InputIds::lookup(const KernelArgumentHolder& arguments,
+                                  std::span<const size_t> byValue) {
   for (const size_t position : byValue) {
     static_cast<void>(arguments[position]);
   }

@@ -1,11 +1,11 @@
 #include "meshfuse/values/kernel_argument_holder.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <limits>
 #include <string>
 #include <unordered_set>
+
+#include <ATen/ATen.h>
 
 #include "meshfuse/base/error.h"
 #include "meshfuse/base/text.h"
@@ -29,7 +29,8 @@ bool needs64Bits(std::span<const int64_t> sizes, std::span<const int64_t> stride
       return false;
     }
     int64_t step = 0;
-    if (__builtin_mul_overflow(sizes[i] - 1, strides[i], &step) || __builtin_add_overflow(reach, step, &reach)) {
+    if (__builtin_mul_overflow(sizes[i] - 1, strides[i], &step) ||
+        __builtin_add_overflow(reach, step, &reach)) {
       return true;
     }
   }
@@ -63,8 +64,9 @@ c10::Device joined(c10::Device a, c10::Device b) {
   if (a.type() == b.type()) {
     return {a.type(), -1};
   }
-  throwUser(ErrorKind::Value, {"common device", "all tensors must lie on devices of one type",
-                               "tensors on " + a.str() + " and " + b.str(), "move them to one device first"});
+  throwUser(ErrorKind::Value,
+            {"common device", "all tensors must lie on devices of one type",
+             "tensors on " + a.str() + " and " + b.str(), "move them to one device first"});
 }
 
 }  // namespace
@@ -92,7 +94,8 @@ void KernelArgumentHolder::push(KernelArgumentHolder&& other) {
     push(static_cast<const KernelArgumentHolder&>(other));
     return;
   }
-  arguments_.insert(arguments_.end(), std::make_move_iterator(other.begin()), std::make_move_iterator(other.end()));
+  arguments_.insert(arguments_.end(), std::make_move_iterator(other.begin()),
+                    std::make_move_iterator(other.end()));
   other.clear();
 }
 
@@ -104,12 +107,13 @@ void KernelArgumentHolder::push(const KernelArgumentHolder& other) {
   }
 }
 
-void KernelArgumentHolder::pushMetaTensor(std::span<const int64_t> sizes, std::span<const int64_t> strides,
-                                          PrimType type) {
+void KernelArgumentHolder::pushMetaTensor(std::span<const int64_t> sizes,
+                                          std::span<const int64_t> strides, PrimType type) {
   if (sizes.size() != strides.size()) {
     throwUser(ErrorKind::Value,
               {"KernelArgumentHolder.pushMetaTensor", "sizes and strides must be of one length",
-               "sizes " + toText(sizes) + " and strides " + toText(strides), "pass one stride for each size"});
+               "sizes " + toText(sizes) + " and strides " + toText(strides),
+               "pass one stride for each size"});
   }
   push(at::empty_strided(c10::IntArrayRef(sizes.data(), sizes.size()),
                          c10::IntArrayRef(strides.data(), strides.size()),
@@ -132,11 +136,13 @@ void KernelArgumentHolder::erase(const PolymorphicValue* argument) {
   const auto begin = reinterpret_cast<uintptr_t>(first);
   const auto where = reinterpret_cast<uintptr_t>(argument);
   if (where < begin || where >= begin + size() * sizeof(PolymorphicValue)) {
-    throwUser(ErrorKind::Index, {"KernelArgumentHolder.erase", "the address must be that of an argument",
-                                 "an address outside the " + std::to_string(size()) + " arguments",
-                                 "pass the address of an element of this holder"});
+    throwUser(ErrorKind::Index,
+              {"KernelArgumentHolder.erase", "the address must be that of an argument",
+               "an address outside the " + std::to_string(size()) + " arguments",
+               "pass the address of an element of this holder"});
   }
-  arguments_.erase(arguments_.begin() + static_cast<std::ptrdiff_t>((where - begin) / sizeof(PolymorphicValue)));
+  arguments_.erase(arguments_.begin() +
+                   static_cast<std::ptrdiff_t>((where - begin) / sizeof(PolymorphicValue)));
 }
 
 c10::Device KernelArgumentHolder::commonDevice(c10::Device fallback) const {
@@ -196,9 +202,10 @@ void KernelArgumentHolder::throwIndex(size_t index) const {
     throwUser(ErrorKind::Index, {"KernelArgumentHolder", "the position must be that of an argument",
                                  "an element of an empty holder", "push an argument first"});
   }
-  throwUser(ErrorKind::Index, {"KernelArgumentHolder", "the position must be that of an argument",
-                               std::to_string(index) + " for " + std::to_string(size()) + " arguments",
-                               "use 0 to " + std::to_string(size() - 1)});
+  throwUser(ErrorKind::Index,
+            {"KernelArgumentHolder", "the position must be that of an argument",
+             std::to_string(index) + " for " + std::to_string(size()) + " arguments",
+             "use 0 to " + std::to_string(size() - 1)});
 }
 
 }  // namespace meshfuse

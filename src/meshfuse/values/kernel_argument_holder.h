@@ -1,15 +1,15 @@
 // The ordered arguments, or results, of one run.
 #pragma once
 
-#include <c10/core/Device.h>
-#include <c10/util/ArrayRef.h>
-
 #include <cstddef>
 #include <initializer_list>
 #include <optional>
 #include <span>
 #include <utility>
 #include <vector>
+
+#include <c10/core/Device.h>
+#include <c10/util/ArrayRef.h>
 
 #include "meshfuse/types/data_type.h"
 #include "meshfuse/values/polymorphic_value.h"
@@ -48,7 +48,7 @@ class KernelArgumentHolder {
   void push(PolymorphicValue&& value) { arguments_.push_back(std::move(value)); }
   void push(const PolymorphicValue& value) { arguments_.push_back(value); }
   template <class T>
-    requires(std::constructible_from<PolymorphicValue, T &&> &&
+    requires(std::constructible_from<PolymorphicValue, T&&> &&
              !std::same_as<std::remove_cvref_t<T>, PolymorphicValue>)
   void push(T&& value) {
     arguments_.emplace_back(std::forward<T>(value));
@@ -68,7 +68,8 @@ class KernelArgumentHolder {
   }
   /// Appends a meta tensor of these sizes and strides (in elements): a stand-in that has no memory. Throws UserError(Value) when
   /// their lengths differ.
-  void pushMetaTensor(std::span<const int64_t> sizes, std::span<const int64_t> strides, PrimType type);
+  void pushMetaTensor(std::span<const int64_t> sizes, std::span<const int64_t> strides,
+                      PrimType type);
 
   size_t size() const noexcept { return arguments_.size(); }
   bool empty() const noexcept { return arguments_.empty(); }

@@ -1,8 +1,8 @@
 #include "meshfuse/values/opaque.h"
 
-#include <cxxabi.h>
-
 #include <cstdlib>
+
+#include <cxxabi.h>
 
 #include "meshfuse/base/error.h"
 

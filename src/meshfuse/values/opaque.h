@@ -1,8 +1,6 @@
 // A C++ value that the language carries without looking inside.
 #pragma once
 
-#include <c10/util/intrusive_ptr.h>
-
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -11,6 +9,8 @@
 #include <type_traits>
 #include <typeinfo>
 #include <utility>
+
+#include <c10/util/intrusive_ptr.h>
 
 #include "meshfuse/types/data_type.h"
 

@@ -19,10 +19,11 @@ void* Pointer::stepped(int64_t elements) const {
 
 int64_t Pointer::elementsFrom(const Pointer& origin) const {
   if (pointeeBits_ != origin.pointeeBits_ || pointeeBits_ == 0) {
-    throwUser(ErrorKind::Type, {"pointer difference", "both pointers must have elements of one width",
-                                std::to_string(pointeeBits_) + " and " +
-                                    std::to_string(origin.pointeeBits_) + " bits",
-                                "convert one pointer to the other's element width"});
+    throwUser(
+        ErrorKind::Type,
+        {"pointer difference", "both pointers must have elements of one width",
+         std::to_string(pointeeBits_) + " and " + std::to_string(origin.pointeeBits_) + " bits",
+         "convert one pointer to the other's element width"});
   }
   const auto bytes = static_cast<int64_t>(word() - origin.word());
   return pointeeBits_ % 8 == 0 ? bytes / (pointeeBits_ / 8) : bytes * 8 / pointeeBits_;

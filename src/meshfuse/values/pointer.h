@@ -14,7 +14,8 @@ namespace meshfuse {
 class Pointer {
  public:
   Pointer() noexcept = default;
-  Pointer(void* address, uint32_t pointeeBits) noexcept : address_(address), pointeeBits_(pointeeBits) {}
+  Pointer(void* address, uint32_t pointeeBits) noexcept
+      : address_(address), pointeeBits_(pointeeBits) {}
   /// Throws InternalError for types without a width (Null, Index).
   Pointer(void* address, PrimType pointee)
       : Pointer(address, static_cast<uint32_t>(bitsOf(pointee))) {
@@ -33,7 +34,9 @@ class Pointer {
     address_ = stepped(elements);
     return *this;
   }
-  Pointer& operator-=(int64_t elements) { return *this += static_cast<int64_t>(0 - static_cast<uint64_t>(elements)); }
+  Pointer& operator-=(int64_t elements) {
+    return *this += static_cast<int64_t>(0 - static_cast<uint64_t>(elements));
+  }
   Pointer& operator++() { return *this += 1; }
   Pointer& operator--() { return *this -= 1; }
   Pointer operator++(int) {
@@ -52,7 +55,9 @@ class Pointer {
   /// Distance in elements; throws UserError(Type) when the element widths differ.
   friend int64_t operator-(const Pointer& a, const Pointer& b) { return a.elementsFrom(b); }
 
-  friend bool operator==(const Pointer& a, const Pointer& b) noexcept { return a.address_ == b.address_; }
+  friend bool operator==(const Pointer& a, const Pointer& b) noexcept {
+    return a.address_ == b.address_;
+  }
   friend std::strong_ordering operator<=>(const Pointer& a, const Pointer& b) noexcept {
     return a.word() <=> b.word();
   }

@@ -12,7 +12,8 @@ namespace {
 using Kind = ValueKind;
 
 constexpr std::array<std::string_view, kValueKinds> kKindNames = {
-    "None", "Bool", "Int", "Double", "Complex", "Tensor", "DistributedTensor", "Pointer", "Opaque", "Struct", "Vector"};
+    "None",    "Bool",   "Int",    "Double", "Complex", "Tensor", "DistributedTensor",
+    "Pointer", "Opaque", "Struct", "Vector"};
 
 [[noreturn]] void throwCannotIndex(const PolymorphicValue& value) {
   throwUser(ErrorKind::Type, {"operator[]", "Cannot index a value that is not a Vector",
@@ -21,9 +22,10 @@ constexpr std::array<std::string_view, kValueKinds> kKindNames = {
 
 size_t checkedPosition(int64_t index, size_t size) {
   if (index < 0 || static_cast<uint64_t>(index) >= size) [[unlikely]] {
-    throwUser(ErrorKind::Index, {"operator[]", "the position must lie inside the vector",
-                                 std::to_string(index) + " for " + std::to_string(size) + " elements",
-                                 size == 0 ? "the vector is empty" : "use 0 to " + std::to_string(size - 1)});
+    throwUser(ErrorKind::Index,
+              {"operator[]", "the position must lie inside the vector",
+               std::to_string(index) + " for " + std::to_string(size) + " elements",
+               size == 0 ? "the vector is empty" : "use 0 to " + std::to_string(size - 1)});
   }
   return static_cast<size_t>(index);
 }
@@ -47,15 +49,17 @@ PolymorphicValue::PolymorphicValue(std::complex<double> v)
     : words_(c10::make_intrusive<ComplexBox>(v).release(), ValueWords::tagOf(Kind::Complex)) {}
 
 PolymorphicValue::PolymorphicValue(Values v)
-    : words_(c10::make_intrusive<VectorBox>(std::move(v)).release(), ValueWords::tagOf(Kind::Vector)) {}
+    : words_(c10::make_intrusive<VectorBox>(std::move(v)).release(),
+             ValueWords::tagOf(Kind::Vector)) {}
 
 PolymorphicValue::PolymorphicValue(const Scalar& v)
     : PolymorphicValue(v.visit([](auto held) { return PolymorphicValue(held); })) {}
 
 void PolymorphicValue::throwWrongKind(Kind asked) const {
-  throwUser(ErrorKind::Type, {"PolymorphicValue.as", "the kind asked for must be the kind held",
-                              "held " + std::string(nameOf(kind())) + ", asked for " + std::string(nameOf(asked)),
-                              "test the kind first, or convert with to<T>()"});
+  throwUser(ErrorKind::Type,
+            {"PolymorphicValue.as", "the kind asked for must be the kind held",
+             "held " + std::string(nameOf(kind())) + ", asked for " + std::string(nameOf(asked)),
+             "test the kind first, or convert with to<T>()"});
 }
 
 PolymorphicValue::Values& PolymorphicValue::uniqueVector() {

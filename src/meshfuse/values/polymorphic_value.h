@@ -27,16 +27,46 @@ class VectorBox;
 /// The kind that holds a T; `kKindOf<T>` is defined for exactly the member types.
 template <class T>
 struct KindOf;
-template <> struct KindOf<bool> { static constexpr ValueKind value = ValueKind::Bool; };
-template <> struct KindOf<int64_t> { static constexpr ValueKind value = ValueKind::Int; };
-template <> struct KindOf<double> { static constexpr ValueKind value = ValueKind::Double; };
-template <> struct KindOf<std::complex<double>> { static constexpr ValueKind value = ValueKind::Complex; };
-template <> struct KindOf<at::Tensor> { static constexpr ValueKind value = ValueKind::Tensor; };
-template <> struct KindOf<DistributedTensor> { static constexpr ValueKind value = ValueKind::DistributedTensor; };
-template <> struct KindOf<Pointer> { static constexpr ValueKind value = ValueKind::Pointer; };
-template <> struct KindOf<Opaque> { static constexpr ValueKind value = ValueKind::Opaque; };
-template <> struct KindOf<StructHandle> { static constexpr ValueKind value = ValueKind::Struct; };
-template <> struct KindOf<std::vector<PolymorphicValue>> { static constexpr ValueKind value = ValueKind::Vector; };
+template <>
+struct KindOf<bool> {
+  static constexpr ValueKind value = ValueKind::Bool;
+};
+template <>
+struct KindOf<int64_t> {
+  static constexpr ValueKind value = ValueKind::Int;
+};
+template <>
+struct KindOf<double> {
+  static constexpr ValueKind value = ValueKind::Double;
+};
+template <>
+struct KindOf<std::complex<double>> {
+  static constexpr ValueKind value = ValueKind::Complex;
+};
+template <>
+struct KindOf<at::Tensor> {
+  static constexpr ValueKind value = ValueKind::Tensor;
+};
+template <>
+struct KindOf<DistributedTensor> {
+  static constexpr ValueKind value = ValueKind::DistributedTensor;
+};
+template <>
+struct KindOf<Pointer> {
+  static constexpr ValueKind value = ValueKind::Pointer;
+};
+template <>
+struct KindOf<Opaque> {
+  static constexpr ValueKind value = ValueKind::Opaque;
+};
+template <>
+struct KindOf<StructHandle> {
+  static constexpr ValueKind value = ValueKind::Struct;
+};
+template <>
+struct KindOf<std::vector<PolymorphicValue>> {
+  static constexpr ValueKind value = ValueKind::Vector;
+};
 
 /// The types a PolymorphicValue can hold.
 template <class T>
@@ -64,18 +94,22 @@ class PolymorphicValue {
   // NOLINTBEGIN(google-explicit-constructor): a value is written wherever one is expected
   PolymorphicValue(bool v) noexcept : words_(uint64_t{v}, ValueWords::tagOf(Kind::Bool)) {}
   PolymorphicValue(int v) noexcept : PolymorphicValue(int64_t{v}) {}
-  PolymorphicValue(int64_t v) noexcept : words_(static_cast<uint64_t>(v), ValueWords::tagOf(Kind::Int)) {}
-  PolymorphicValue(double v) noexcept : words_(std::bit_cast<uint64_t>(v), ValueWords::tagOf(Kind::Double)) {}
+  PolymorphicValue(int64_t v) noexcept
+      : words_(static_cast<uint64_t>(v), ValueWords::tagOf(Kind::Int)) {}
+  PolymorphicValue(double v) noexcept
+      : words_(std::bit_cast<uint64_t>(v), ValueWords::tagOf(Kind::Double)) {}
   PolymorphicValue(std::complex<double> v);
   /// Null when the tensor is undefined.
   PolymorphicValue(const at::Tensor& v) noexcept : PolymorphicValue(at::Tensor(v)) {}
   PolymorphicValue(at::Tensor&& v) noexcept
-      : words_(v.defined() ? ValueWords(v.unsafeReleaseTensorImpl(), ValueWords::tagOf(Kind::Tensor))
-                           : ValueWords()) {}
+      : words_(v.defined()
+                   ? ValueWords(v.unsafeReleaseTensorImpl(), ValueWords::tagOf(Kind::Tensor))
+                   : ValueWords()) {}
   PolymorphicValue(const DistributedTensor& v) noexcept : words_(v.words_) {}
   PolymorphicValue(DistributedTensor&& v) noexcept : words_(std::move(v.words_)) {}
   PolymorphicValue(Pointer v) noexcept
-      : words_(std::bit_cast<uint64_t>(v.address()), ValueWords::tagOf(Kind::Pointer, 0, v.pointeeBits())) {}
+      : words_(std::bit_cast<uint64_t>(v.address()),
+               ValueWords::tagOf(Kind::Pointer, 0, v.pointeeBits())) {}
   PolymorphicValue(Opaque v) noexcept : words_(v.release(), ValueWords::tagOf(Kind::Opaque)) {}
   /// Null when the handle holds nothing.
   PolymorphicValue(StructHandle v) noexcept
@@ -84,8 +118,10 @@ class PolymorphicValue {
   PolymorphicValue(const Scalar& v);
   /// A vector of anything a value can be made of, nested as deep as wanted.
   template <class T>
-    requires(!std::same_as<T, PolymorphicValue> && std::constructible_from<PolymorphicValue, const T&>)
-  PolymorphicValue(const std::vector<T>& elements) : PolymorphicValue(Values(elements.begin(), elements.end())) {}
+    requires(!std::same_as<T, PolymorphicValue> &&
+             std::constructible_from<PolymorphicValue, const T&>)
+  PolymorphicValue(const std::vector<T>& elements)
+      : PolymorphicValue(Values(elements.begin(), elements.end())) {}
   // NOLINTEND(google-explicit-constructor)
   /// Would silently become a bool; wrap addresses in Pointer.
   template <class T>
@@ -308,7 +344,8 @@ T PolymorphicValue::to() const {
     }
     return get<T>();
   } else {
-    static_assert(detail::VectorElement<T>::value, "no member of PolymorphicValue converts to this type");
+    static_assert(detail::VectorElement<T>::value,
+                  "no member of PolymorphicValue converts to this type");
     if (!is<Values>()) {
       detail::throwNotConvertible(*this, "vector");
     }

@@ -1,11 +1,11 @@
 // A shared handle to a struct's fields (struct_value.h has the fields themselves).
 #pragma once
 
-#include <c10/util/intrusive_ptr.h>
-
 #include <memory>
 #include <string_view>
 #include <utility>
+
+#include <c10/util/intrusive_ptr.h>
 
 namespace meshfuse {
 
@@ -32,7 +32,9 @@ class StructHandle {
   /// A field by name, to read or write; throws UserError(Index) for a name the struct lacks.
   FieldReference operator[](std::string_view name) const;
 
-  bool sharesWith(const StructHandle& other) const noexcept { return owner_.get() == other.owner_.get(); }
+  bool sharesWith(const StructHandle& other) const noexcept {
+    return owner_.get() == other.owner_.get();
+  }
   c10::intrusive_ptr_target* release() noexcept { return owner_.release(); }
 
  private:

@@ -46,8 +46,8 @@ void StructValue::setFieldAt(size_t index, PolymorphicValue value) {
   const StructField& field = type_->fields[index];
   if (value.hasValue() && !fits(value, field.type)) {
     throwUser(ErrorKind::Type, {"struct field", "the value is not compatible with the field's type",
-                                "a " + std::string(nameOf(value.kind())) + " for field '" + field.name + "' of type " +
-                                    field.type.toText(),
+                                "a " + std::string(nameOf(value.kind())) + " for field '" +
+                                    field.name + "' of type " + field.type.toText(),
                                 "write a value of the field's type"});
   }
   values_[index] = std::move(value);

@@ -30,7 +30,9 @@ class StructValue final : public c10::intrusive_ptr_target {
     return values_[indexOf(name)].template as<T>();
   }
   /// Throws UserError(Type) with "not compatible" if the value does not fit the field's type. None always fits.
-  void setField(std::string_view name, PolymorphicValue value) { setFieldAt(indexOf(name), std::move(value)); }
+  void setField(std::string_view name, PolymorphicValue value) {
+    setFieldAt(indexOf(name), std::move(value));
+  }
   void setFieldAt(size_t index, PolymorphicValue value);
 
  private:
@@ -41,7 +43,8 @@ class StructValue final : public c10::intrusive_ptr_target {
 /// One field of a struct as something to read from and assign to; keeps the struct alive.
 class FieldReference {
  public:
-  FieldReference(StructHandle owner, size_t index) noexcept : owner_(std::move(owner)), index_(index) {}
+  FieldReference(StructHandle owner, size_t index) noexcept
+      : owner_(std::move(owner)), index_(index) {}
   const PolymorphicValue& get() const { return owner_->values()[index_]; }
   operator const PolymorphicValue&() const { return get(); }  // NOLINT(google-explicit-constructor)
   FieldReference& operator=(PolymorphicValue value) {
@@ -49,7 +52,9 @@ class FieldReference {
     return *this;
   }
   FieldReference(const FieldReference&) = default;
-  FieldReference& operator=(const FieldReference& other) { return *this = PolymorphicValue(other.get()); }
+  FieldReference& operator=(const FieldReference& other) {
+    return *this = PolymorphicValue(other.get());
+  }
   ~FieldReference() = default;
 
  private:

@@ -41,14 +41,15 @@ constexpr at::ScalarType scalarTypeNamed(std::string_view name) {
 }
 
 constexpr std::array kTorchTypes = {
-#define MESHFUSE_DATA_TYPE(name, bits, category, torch_name, internal_name) scalarTypeNamed(torch_name),
+#define MESHFUSE_DATA_TYPE(name, bits, category, torch_name, internal_name) \
+  scalarTypeNamed(torch_name),
 #include "meshfuse/types/data_types.def"
 #undef MESHFUSE_DATA_TYPE
 };
 
-#define MESHFUSE_DATA_TYPE(name, bits, category, torch_name, internal_name)        \
-  static_assert(std::string_view(torch_name).empty() ||                            \
-                    scalarTypeNamed(torch_name) != at::ScalarType::Undefined,      \
+#define MESHFUSE_DATA_TYPE(name, bits, category, torch_name, internal_name)   \
+  static_assert(std::string_view(torch_name).empty() ||                       \
+                    scalarTypeNamed(torch_name) != at::ScalarType::Undefined, \
                 "a torch name of data_types.def has no entry in kTorchNames");
 #include "meshfuse/types/data_types.def"
 #undef MESHFUSE_DATA_TYPE
@@ -71,8 +72,9 @@ constexpr auto kPrimTypes = [] {
 at::ScalarType torchDtype(PrimType type) {
   const at::ScalarType found = kTorchTypes[static_cast<size_t>(type)];
   if (found == at::ScalarType::Undefined) [[unlikely]] {
-    throwUser(ErrorKind::Type, {"torch dtype", "the element type must be one that torch tensors have",
-                                "DataType." + std::string(nameOf(type)), "use an element type that torch has"});
+    throwUser(ErrorKind::Type,
+              {"torch dtype", "the element type must be one that torch tensors have",
+               "DataType." + std::string(nameOf(type)), "use an element type that torch has"});
   }
   return found;
 }

@@ -1,10 +1,10 @@
 // The language's element types as torch's, and back.
 #pragma once
 
+#include <optional>
+
 #include <c10/core/Device.h>
 #include <c10/core/ScalarType.h>
-
-#include <optional>
 
 #include "meshfuse/mesh/sharding.h"
 #include "meshfuse/types/data_type.h"

@@ -22,13 +22,16 @@ struct Printer {
   void operator()(double v) const { out << v; }
   void operator()(const std::complex<double>& v) const { out << v; }
   void operator()(const at::Tensor& v) const {
-    out << "Tensor(" << c10::toString(v.scalar_type()) << ", " << toText(v.sizes()) << ", " << v.device() << ")";
+    out << "Tensor(" << c10::toString(v.scalar_type()) << ", " << toText(v.sizes()) << ", "
+        << v.device() << ")";
   }
   void operator()(const DistributedTensor& v) const {
-    out << "DistributedTensor(" << c10::toString(v.scalarType()) << ", " << toText(v.sizes()) << ", "
-        << v.sharding()->toText() << ")";
+    out << "DistributedTensor(" << c10::toString(v.scalarType()) << ", " << toText(v.sizes())
+        << ", " << v.sharding()->toText() << ")";
   }
-  void operator()(const Pointer& v) const { out << "Pointer<" << v.pointeeBits() << " bits>(" << v.address() << ")"; }
+  void operator()(const Pointer& v) const {
+    out << "Pointer<" << v.pointeeBits() << " bits>(" << v.address() << ")";
+  }
   void operator()(const Opaque& v) const { out << "Opaque<" << v.typeName() << ">"; }
   void operator()(const StructHandle& v) const {
     out << "StructHandle<" << v->type().name << ">{";

@@ -1,9 +1,9 @@
 #include "meshfuse/values/value_types.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <string>
+
+#include <ATen/ATen.h>
 
 #include "meshfuse/base/error.h"
 #include "meshfuse/values/conversions.h"
@@ -19,8 +19,9 @@ using Values = PolymorphicValue::Values;
 
 DataType vectorType(const Values& values) {
   if (values.empty()) {
-    throwUser(ErrorKind::Type, {"data type", "the type of a vector comes from its elements", "an empty vector",
-                                "name the type, or pass a vector with elements"});
+    throwUser(ErrorKind::Type,
+              {"data type", "the type of a vector comes from its elements", "an empty vector",
+               "name the type, or pass a vector with elements"});
   }
   DataType element = dataTypeOf(values.front());
   for (const PolymorphicValue& value : values) {
@@ -39,7 +40,8 @@ bool fitsArray(const PolymorphicValue& value, const ArrayType& type) {
   }
   const Values& values = value.as<Values>();
   return std::ssize(values) == type.length &&
-         std::ranges::all_of(values, [&](const PolymorphicValue& v) { return fits(v, type.element); });
+         std::ranges::all_of(values,
+                             [&](const PolymorphicValue& v) { return fits(v, type.element); });
 }
 
 bool fitsStruct(const PolymorphicValue& value, const StructType& type) {
@@ -54,7 +56,8 @@ bool fitsStruct(const PolymorphicValue& value, const StructType& type) {
     return false;
   }
   for (size_t i = 0; i < type.fields.size(); ++i) {
-    if (held.type().fields[i].name != type.fields[i].name || !fits(held.values()[i], type.fields[i].type)) {
+    if (held.type().fields[i].name != type.fields[i].name ||
+        !fits(held.values()[i], type.fields[i].type)) {
       return false;
     }
   }
@@ -62,9 +65,10 @@ bool fitsStruct(const PolymorphicValue& value, const StructType& type) {
 }
 
 [[noreturn]] void throwNotCompatible(const PolymorphicValue& value, const DataType& type) {
-  throwUser(ErrorKind::Type, {"cast", "the value is not compatible with the type",
-                              toText(value) + " (a " + std::string(nameOf(value.kind())) + ") for " + type.toText(),
-                              "pass a value that fits " + type.toText()});
+  throwUser(ErrorKind::Type,
+            {"cast", "the value is not compatible with the type",
+             toText(value) + " (a " + std::string(nameOf(value.kind())) + ") for " + type.toText(),
+             "pass a value that fits " + type.toText()});
 }
 
 PolymorphicValue castDistributed(const DistributedTensor& value, PrimType type) {
@@ -77,7 +81,8 @@ PolymorphicValue castDistributed(const DistributedTensor& value, PrimType type) 
               {"cast", "a partial value cannot change its type before it is reduced",
                value.sharding()->toText(), "redistribute to Replicate or Shard first"});
   }
-  return DistributedTensor(value.local().to(wanted), value.sharding(), value.sizes(), value.strides());
+  return DistributedTensor(value.local().to(wanted), value.sharding(), value.sizes(),
+                           value.strides());
 }
 
 }  // namespace

@@ -43,7 +43,8 @@ using JoinResults = std::conditional_t<
     std::conditional_t<std::is_same_v<B, Nothing> || std::is_same_v<A, B>, A, PolymorphicValue>>;
 
 template <class F, class T>
-using BranchResult = std::conditional_t<std::is_void_v<std::invoke_result_t<F&, T>>, Nothing, std::invoke_result_t<F&, T>>;
+using BranchResult = std::conditional_t<std::is_void_v<std::invoke_result_t<F&, T>>, Nothing,
+                                        std::invoke_result_t<F&, T>>;
 
 template <class F, class First, class... Rest>
 struct JoinAll {
@@ -55,10 +56,10 @@ struct JoinAll<F, Last> {
 };
 
 template <class F>
-using JoinedResult =
-    typename JoinAll<F, std::monostate, const bool&, const int64_t&, const double&, const std::complex<double>&,
-                     const at::Tensor&, const DistributedTensor&, const Pointer&, const Opaque&,
-                     const StructHandle&, const PolymorphicValue::Values&>::type;
+using JoinedResult = typename JoinAll<F, std::monostate, const bool&, const int64_t&, const double&,
+                                      const std::complex<double>&, const at::Tensor&,
+                                      const DistributedTensor&, const Pointer&, const Opaque&,
+                                      const StructHandle&, const PolymorphicValue::Values&>::type;
 
 template <class Joined>
 using ResultOf = std::conditional_t<std::is_same_v<Joined, Nothing>, void, Joined>;
@@ -68,8 +69,9 @@ Result callBranch(F& f, T&& plain) {
   if constexpr (std::is_void_v<Result>) {
     std::invoke(f, std::forward<T>(plain));
   } else if constexpr (std::is_void_v<std::invoke_result_t<F&, T>>) {
-    throwUser(ErrorKind::Type, {"visit", "every kind must give a result when one does", "a kind whose branch gives none",
-                                "return a value from every branch"});
+    throwUser(ErrorKind::Type,
+              {"visit", "every kind must give a result when one does",
+               "a kind whose branch gives none", "return a value from every branch"});
   } else {
     return std::invoke(f, std::forward<T>(plain));
   }
@@ -81,7 +83,8 @@ Result callBranch(F& f, T&& plain) {
 /// Pointer). Gives what the branches give when they agree (a reference too), a PolymorphicValue when they differ; a branch that
 /// gives nothing while others give something throws UserError(Type).
 template <class F>
-detail::ResultOf<detail::JoinedResult<std::remove_reference_t<F>>> visit(F&& f, const PolymorphicValue& value) {
+detail::ResultOf<detail::JoinedResult<std::remove_reference_t<F>>> visit(
+    F&& f, const PolymorphicValue& value) {
   using Result = detail::ResultOf<detail::JoinedResult<std::remove_reference_t<F>>>;
   switch (value.kind()) {
     case ValueKind::None:
@@ -116,7 +119,10 @@ detail::ResultOf<detail::JoinedResult<std::remove_reference_t<F>>> visit(F&& f, 
 template <class F>
 auto visit(F&& f, const PolymorphicValue& first, const PolymorphicValue& second) {
   return visit(
-      [&](const auto& a) { return visit([&](const auto& b) { return std::invoke(f, a, b); }, second); }, first);
+      [&](const auto& a) {
+        return visit([&](const auto& b) { return std::invoke(f, a, b); }, second);
+      },
+      first);
 }
 
 }  // namespace meshfuse

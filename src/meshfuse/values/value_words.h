@@ -1,14 +1,14 @@
 // The sixteen bytes behind a value: a payload word and a tag word, with the reference count handled in one place.
 #pragma once
 
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
 #include <ATen/core/Tensor.h>
 #include <c10/core/TensorImpl.h>
 #include <c10/core/UndefinedTensorImpl.h>
 #include <c10/util/intrusive_ptr.h>
-
-#include <cstdint>
-#include <type_traits>
-#include <utility>
 
 #include "meshfuse/values/opaque.h"
 #include "meshfuse/values/struct_handle.h"
@@ -37,8 +37,10 @@ inline constexpr int kValueKinds = 11;
 /// two words and leaves None behind, so that relocating a value is a copy of its bytes.
 class ValueWords {
  public:
-  static constexpr uint64_t kCounted = uint64_t{1} << 40;  // the payload owns a reference to an intrusive_ptr_target
-  static constexpr uint64_t kBoxed = uint64_t{1} << 41;    // DistributedTensor: the payload is a box with global sizes
+  static constexpr uint64_t kCounted =
+      uint64_t{1} << 40;  // the payload owns a reference to an intrusive_ptr_target
+  static constexpr uint64_t kBoxed =
+      uint64_t{1} << 41;  // DistributedTensor: the payload is a box with global sizes
 
   static constexpr uint64_t tagOf(ValueKind kind, uint64_t flags = 0, uint32_t aux = 0) noexcept {
     return aux | static_cast<uint64_t>(kind) << 32 | flags;
@@ -79,7 +81,9 @@ class ValueWords {
     std::swap(tag_, other.tag_);
   }
 
-  ValueKind kind() const noexcept { return static_cast<ValueKind>(static_cast<uint8_t>(tag_ >> 32)); }
+  ValueKind kind() const noexcept {
+    return static_cast<ValueKind>(static_cast<uint8_t>(tag_ >> 32));
+  }
   uint32_t aux() const noexcept { return static_cast<uint32_t>(tag_); }
   uint64_t tag() const noexcept { return tag_; }
   uint64_t bits() const noexcept { return payload_.bits; }
@@ -139,6 +143,7 @@ class ValueWords {
 
 static_assert(sizeof(ValueWords) == 16 && alignof(ValueWords) == 8);
 static_assert(sizeof(at::Tensor) == 8 && sizeof(StructHandle) == 8 && sizeof(Opaque) == 8);
-static_assert(std::is_nothrow_move_constructible_v<ValueWords> && std::is_nothrow_move_assignable_v<ValueWords>);
+static_assert(std::is_nothrow_move_constructible_v<ValueWords> &&
+              std::is_nothrow_move_assignable_v<ValueWords>);
 
 }  // namespace meshfuse
