@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks the tree against tools/layers.toml: who includes whom, cycles, file sizes, own header first.
 
-    tools/check_layers.py [--root DIR]    check; one line per finding, exit status 1 when there are any
-    tools/check_layers.py --cmake         print the table as CMake settings (what CMake links by)
+tools/check_layers.py [--root DIR]    check; one line per finding, exit status 1 when there are any
+tools/check_layers.py --cmake         print the table as CMake settings (what CMake links by)
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ from typing import Any
 SOURCE_SUFFIXES = (".h", ".cpp", ".def", ".inc")
 SIZED_SUFFIXES = (*SOURCE_SUFFIXES, ".py", ".cu", ".cuh")
 SIZED_FOLDERS = ("src", "tests", "bench", "examples", "python", "tools", "device")
-GENERATED_HEADERS = {"meshfuse/ops/structured_ops.h": "ops", "meshfuse/ops/structured_ops.inc": "ops"}
+GENERATED_HEADERS = {
+    "meshfuse/ops/structured_ops.h": "ops",
+    "meshfuse/ops/structured_ops.inc": "ops",
+}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^">]+)[">]', re.MULTILINE)
 
 
@@ -100,9 +103,13 @@ def read_table(path: Path) -> Table:
     groups = raw.get("third_party", {})
     for layer in layers.values():
         for unknown in sorted(layer.linked() - layers.keys()):
-            sys.exit(f"tools/layers.toml: layer '{layer.name}' may use '{unknown}', which is no layer")
+            sys.exit(
+                f"tools/layers.toml: layer '{layer.name}' may use '{unknown}', which is no layer"
+            )
         for unknown in sorted(layer.third_party - groups.keys()):
-            sys.exit(f"tools/layers.toml: layer '{layer.name}' names the unknown third party '{unknown}'")
+            sys.exit(
+                f"tools/layers.toml: layer '{layer.name}' names the unknown third party '{unknown}'"
+            )
     ops = raw.get("structured_ops", {})
     sizes = raw["sizes"]
     return Table(

@@ -22,7 +22,9 @@ SCALARS = {"Bool": True, "Int": 1, "Double": 1.0, "ComplexDouble": 1j}
 
 def torch_types() -> dict[str, torch.dtype]:
     """The language's types that torch has, by the language's name."""
-    rows = re.findall(r"^MESHFUSE_DATA_TYPE\((\w+), .*?\"(\w*)\", \"[^\"]*\"\)", TYPES.read_text(), re.MULTILINE)
+    rows = re.findall(
+        r"^MESHFUSE_DATA_TYPE\((\w+), .*?\"(\w*)\", \"[^\"]*\"\)", TYPES.read_text(), re.MULTILINE
+    )
     return {name: getattr(torch, torch_name) for name, torch_name in rows if torch_name}
 
 
@@ -47,15 +49,25 @@ def rows() -> list[str]:
             return "refused"
         return names.get(dtype, str(dtype))
 
-    lines = [f"promote {a} {b} {answer(torch.promote_types, types[a], types[b])}" for a in types for b in types]
+    lines = [
+        f"promote {a} {b} {answer(torch.promote_types, types[a], types[b])}"
+        for a in types
+        for b in types
+    ]
     made = operands(types)
-    lines += [f"result {a} {b} {answer(torch.result_type, left, right)}" for a, left in made for b, right in made]
+    lines += [
+        f"result {a} {b} {answer(torch.result_type, left, right)}"
+        for a, left in made
+        for b, right in made
+    ]
     return lines
 
 
 def main() -> None:
     target = Path(sys.argv[1]) if len(sys.argv) > 1 else TABLE
-    head = f"# Made by tools/dump_torch_promotion.py with torch {torch.__version__.split('+')[0]}.\n"
+    head = (
+        f"# Made by tools/dump_torch_promotion.py with torch {torch.__version__.split('+')[0]}.\n"
+    )
     target.write_text(head + "\n".join(rows()) + "\n")
 
 

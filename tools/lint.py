@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""Runs all linters over the tracked and new files: layers, clang-format, ruff, mypy, clang-tidy.
+
+clang-tidy is the slow one. Its clean results are remembered in build/lint/tidy-cache by a hash of the file, our
+headers it includes, its compile command and the configuration, so that a second run looks only at what changed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import re
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LINT_BUILD = ROOT / "build/lint"
+CACHE = LINT_BUILD / "tidy-cache"
+TOOLS = Path(sys.executable).parent
+OUR_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
+CPP_FOLDERS = ("src", "tests", "bench", "examples")
+PYTHON_FOLDERS = ("python", "tests", "tools", "bench", "examples")
+TYPED_FOLDERS = ("python", "tools", "examples")
+# Flags that only the compiler of the build understands.
+GCC_ONLY_FLAGS = {"-fno-semantic-interposition", "-fopenmp"}
+
+
+def run(command: list[str]) -> bool:
+    return subprocess.run(command, cwd=ROOT, check=False).returncode == 0
+
+
+def our_files(suffixes: tuple[str, ...], folders: tuple[str, ...]) -> list[str]:
+    """Files of git's index and new ones that git does not ignore."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *folders],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.splitlines()
+    return sorted({name for name in listed if name.endswith(suffixes) and (ROOT / name).exists()})
+
+
+def check_layers(_: argparse.Namespace) -> bool:
+    return run([sys.executable, "tools/check_layers.py"])
+
+
+def check_clang_format(arguments: argparse.Namespace) -> bool:
+    files = our_files((".h", ".cpp"), CPP_FOLDERS)
+    mode = ["-i"] if arguments.fix else ["--dry-run", "--Werror"]
+    return not files or run([str(TOOLS / "clang-format"), *mode, *files])
+
+
+def check_ruff(arguments: argparse.Namespace) -> bool:
+    files = our_files((".py",), PYTHON_FOLDERS)
+    fix = ["--fix"] if arguments.fix else []
+    form = [] if arguments.fix else ["--check"]
+    ruff = str(TOOLS / "ruff")
+    checked = run([ruff, "check", "-q", *fix, *files])
+    return run([ruff, "format", "-q", *form, *files]) and checked
+
+
+def check_mypy(_: argparse.Namespace) -> bool:
+    folders = [folder for folder in TYPED_FOLDERS if our_files((".py",), (folder,))]
+    return run([str(TOOLS / "mypy"), *folders])
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One file to give to clang-tidy."""
+
+    path: str
+    command: str  # how the build compiles it
+    key: str  # hash of everything its result depends on
+
+
+@cache
+def closure(path: Path) -> frozenset[Path]:
+    """The file and those of our headers that it includes, directly or not."""
+    found: set[Path] = set()
+    waiting = [path]
+    while waiting:
+        file = waiting.pop()
+        if file in found:
+            continue
+        found.add(file)
+        for name in OUR_INCLUDE.findall(file.read_text(errors="replace")):
+            for start in (ROOT / "src", LINT_BUILD / "generated", ROOT / "tests", file.parent):
+                if (start / name).is_file():
+                    waiting.append(start / name)
+                    break
+    return frozenset(found)
+
+
+def units() -> Iterator[Unit]:
+    configuration = (ROOT / ".clang-tidy").read_bytes() + version("clang-tidy").encode()
+    configuration += version("torch").encode()
+    for entry in json.loads((LINT_BUILD / "compile_commands.json").read_text()):
+        path = Path(entry["file"])
+        if not path.is_relative_to(ROOT) or path.is_relative_to(ROOT / "build"):
+            continue
+        digest = hashlib.sha256(configuration + entry["command"].encode())
+        for file in sorted(closure(path)):
+            digest.update(file.as_posix().encode() + b"\0" + file.read_bytes())
+        yield Unit(path.relative_to(ROOT).as_posix(), entry["command"], digest.hexdigest())
+
+
+def write_tidy_commands() -> None:
+    """compile_commands.json as clang understands it."""
+    entries = json.loads((LINT_BUILD / "compile_commands.json").read_text())
+    for entry in entries:
+        words = [word for word in shlex.split(entry["command"]) if word not in GCC_ONLY_FLAGS]
+        entry["command"] = shlex.join(words)
+    (LINT_BUILD / "tidy").mkdir(exist_ok=True)
+    (LINT_BUILD / "tidy/compile_commands.json").write_text(json.dumps(entries))
+
+
+def tidy(unit: Unit) -> tuple[Unit, str]:
+    """Runs clang-tidy over one file; the text is empty when there is nothing to say."""
+    done = subprocess.run(
+        [str(TOOLS / "clang-tidy"), "-p", str(LINT_BUILD / "tidy"), "--quiet", unit.path],
+        cwd=ROOT,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode == 0:
+        (CACHE / unit.key).touch()
+        return unit, ""
+    return unit, done.stdout + ("" if done.stdout.strip() else done.stderr)
+
+
+def check_clang_tidy(arguments: argparse.Namespace) -> bool:
+    if arguments.fix:
+        return True
+    CACHE.mkdir(exist_ok=True)
+    write_tidy_commands()
+    all_units = list(units())
+    stale = [unit for unit in all_units if not (CACHE / unit.key).exists()]
+    # Bindings and torch files first: they take longest, and the last ones should be short.
+    stale.sort(key=lambda unit: ("frontend" not in unit.path, "torch" not in unit.command))
+    print(
+        f"   {len(stale)} of {len(all_units)} files have changed since they were clean", flush=True
+    )
+    told: set[str] = set()
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        for done in as_completed([pool.submit(tidy, unit) for unit in stale]):
+            unit, text = done.result()
+            if not text:
+                continue
+            told.add(unit.path)
+            print(text.rstrip(), flush=True)
+    live = {unit.key for unit in all_units}
+    for entry in CACHE.iterdir():
+        if entry.name not in live:
+            entry.unlink()
+    return not told
+
+
+CHECKS: dict[str, Callable[[argparse.Namespace], bool]] = {
+    "check_layers": check_layers,
+    "clang-format": check_clang_format,
+    "ruff": check_ruff,
+    "mypy": check_mypy,
+    "clang-tidy": check_clang_tidy,
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--jobs", type=int, default=2, help="clang-tidy processes at a time")
+    parser.add_argument("--fix", action="store_true", help="rewrite files (clang-format, ruff)")
+    parser.add_argument("checks", nargs="*", metavar="check", help=f"of {', '.join(CHECKS)}")
+    arguments = parser.parse_args()
+    unknown = set(arguments.checks) - CHECKS.keys()
+    if unknown:
+        parser.error(f"no such check: {', '.join(sorted(unknown))}")
+    failed: list[str] = []
+    for name in arguments.checks or CHECKS:
+        start = time.monotonic()
+        print(f"== {name}", flush=True)
+        if not CHECKS[name](arguments):
+            failed.append(name)
+        print(f"   {time.monotonic() - start:.1f} s", flush=True)
+    print(f"lint: failed: {', '.join(failed)}" if failed else "lint: clean")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
