@@ -77,9 +77,10 @@ void checkInputType(std::span<const int64_t> shape, const Contiguity& contiguity
   checkStrideOrder(strideOrder, shape.size());
   checkContiguity(shape, contiguity, strideOrder);
   if (isCpuScalar && !shape.empty()) {
-    refuse("a tensor on the CPU beside ones on another device must be a scalar",
-           "got is_cpu=True for shape " + toText(shape) + " of rank " + std::to_string(shape.size()),
-           "leave is_cpu out, or give the shape []");
+    refuse(
+        "a tensor on the CPU beside ones on another device must be a scalar",
+        "got is_cpu=True for shape " + toText(shape) + " of rank " + std::to_string(shape.size()),
+        "leave is_cpu out, or give the shape []");
   }
 }
 

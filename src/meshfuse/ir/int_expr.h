@@ -73,6 +73,7 @@ class IntExpr {
   static IntExpr fromTerms(Terms terms);
   static IntExpr fromAtom(Atom atom);
   static IntExpr scaled(const IntExpr& expr, int64_t factor);
+  static std::optional<IntExpr> exactQuotient(const IntExpr& a, const IntExpr& b);
   static IntExpr quotientByConstant(const IntExpr& a, int64_t divisor);
   static IntExpr remainderByConstant(const IntExpr& a, int64_t divisor);
 

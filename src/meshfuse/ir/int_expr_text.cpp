@@ -1,6 +1,7 @@
-#include "meshfuse/ir/int_expr_terms.h"
-
+// How integer expressions print.
 #include <limits>
+
+#include "meshfuse/ir/int_expr_terms.h"
 
 namespace meshfuse {
 

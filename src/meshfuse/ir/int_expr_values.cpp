@@ -1,11 +1,11 @@
-#include "meshfuse/ir/int_expr_terms.h"
-
+// What is known of the values of an integer expression: at given symbols, in bounds, by divisibility.
 #include <algorithm>
 #include <limits>
 #include <numeric>
 #include <utility>
 
 #include "meshfuse/base/error.h"
+#include "meshfuse/ir/int_expr_terms.h"
 
 namespace meshfuse {
 
@@ -22,9 +22,8 @@ constexpr Wide kLowest = std::numeric_limits<int64_t>::min();
 constexpr Wide kHighest = std::numeric_limits<int64_t>::max();
 
 [[noreturn]] void throwTooLarge(const IntExpr& expr) {
-  throwUser(ErrorKind::Value,
-            {"integer expression", "sizes and their products must fit in 64 bits",
-             expr.toText() + " overflows", "use smaller sizes"});
+  throwUser(ErrorKind::Value, {"integer expression", "sizes and their products must fit in 64 bits",
+                               expr.toText() + " overflows", "use smaller sizes"});
 }
 
 [[noreturn]] void throwZeroDivisor(const IntExpr& divisor) {
@@ -172,9 +171,7 @@ Range quotient(const Range& a, const Range& b) noexcept {
   if (b.low >= 1) {
     // Growing with a, and with b towards 0 (or towards -1 from below).
     Wide low = a.low < 0 ? floorQuotient(a.low, b.low) : b.isOpenAbove() ? 0 : a.low / b.high;
-    Wide high = a.high >= 0           ? a.high / b.low
-                : b.isOpenAbove() ? -1
-                                  : floorQuotient(a.high, b.high);
+    Wide high = a.high >= 0 ? a.high / b.low : b.isOpenAbove() ? -1 : floorQuotient(a.high, b.high);
     return clamped(a.isOpenBelow() ? kLowest : low, a.isOpenAbove() ? kHighest : high);
   }
   // Any divisor but 0 leaves the magnitude where it is or makes it smaller.

@@ -66,7 +66,8 @@ std::string symbolLines(const Fusion& fusion) {
   for (uint32_t symbol = 0; symbol < fusion.symbols().size(); ++symbol) {
     const SymbolSource& source = fusion.symbols()[symbol];
     auto found = bound.find(symbol);
-    if (found != bound.end() && found->second.val == source.val && found->second.dim == source.dim) {
+    if (found != bound.end() && found->second.val == source.val &&
+        found->second.dim == source.dim) {
       continue;
     }
     out.append("symbol i").append(std::to_string(symbol)).append(" = ");

@@ -1,9 +1,9 @@
-#include "meshfuse/ir/fusion.h"
-
+// Structural equality and hash of fusions.
 #include <algorithm>
 #include <string_view>
 
 #include "meshfuse/base/hash.h"
+#include "meshfuse/ir/fusion.h"
 
 namespace meshfuse {
 
