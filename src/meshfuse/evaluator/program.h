@@ -3,11 +3,12 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "meshfuse/evaluator/collectives.h"
 #include "meshfuse/ir/fusion.h"
-#include "meshfuse/values/kernel_argument_holder.h"
+#include "meshfuse/values/polymorphic_value.h"
 
 namespace meshfuse {
 
@@ -34,13 +35,15 @@ class Program {
  private:
   Fusion fusion_;
   std::vector<int64_t> ranks_;
+  /// Local sizes by hosted rank and value.
+  std::vector<std::vector<std::vector<int64_t>>> localSizes_;
   std::vector<ProgramStep> steps_;
 };
 
-/// Bytes that a program's collectives move on one rank, for planning and for people.
+/// One collective of a program and the bytes of the larger of its two sides on the first rank.
 struct CollectiveEstimate {
   ExprId expr;
-  std::string kind;
+  std::string kind;  // all_reduce, all_gather or reduce_scatter
   int64_t bytes = 0;
 };
 std::vector<CollectiveEstimate> collectivesOf(const Fusion& sharded);

@@ -1,0 +1,110 @@
+#include "meshfuse/evaluator/op_evaluation.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <ATen/ATen.h>
+
+#include "meshfuse/base/error.h"
+#include "meshfuse/base/text.h"
+#include "meshfuse/evaluator/pointwise_eval.h"
+#include "meshfuse/ops/structured_ops.h"
+#include "meshfuse/values/conversions.h"
+#include "meshfuse/values/torch_types.h"
+
+namespace meshfuse {
+
+namespace ops {
+#define MESHFUSE_STRUCTURED_OP(folder)                                \
+  namespace folder {                                                  \
+  std::vector<PolymorphicValue> evaluate(const EvalCall& call);       \
+  }
+#include "meshfuse/ops/structured_ops.inc"
+#undef MESHFUSE_STRUCTURED_OP
+}  // namespace ops
+
+at::Tensor EvalCall::tensor(size_t arg) const { return values[arg].asTensor(); }
+
+bool EvalCall::has(size_t arg) const { return values[arg].hasValue(); }
+
+EvalFunction evalFunctionOf(const OpInfo& op) {
+  static constexpr std::array<std::pair<std::string_view, EvalFunction>, 0
+#define MESHFUSE_STRUCTURED_OP(folder) +1
+#include "meshfuse/ops/structured_ops.inc"
+#undef MESHFUSE_STRUCTURED_OP
+                              >
+      kFunctions{{
+#define MESHFUSE_STRUCTURED_OP(folder) {#folder, &ops::folder::evaluate},
+#include "meshfuse/ops/structured_ops.inc"
+#undef MESHFUSE_STRUCTURED_OP
+      }};
+  if (op.isPointwise()) {
+    return &evaluatePointwise;
+  }
+  const auto found = std::ranges::find(kFunctions, op.name, &std::pair<std::string_view, EvalFunction>::first);
+  return found == kFunctions.end() ? nullptr : found->second;
+}
+
+namespace {
+
+PolymorphicValue numberIn(const at::Scalar& item) {
+  if (item.isBoolean()) {
+    return {item.toBool()};
+  }
+  if (item.isIntegral(/*includeBool=*/false)) {
+    return {item.toLong()};
+  }
+  if (item.isComplex()) {
+    const c10::complex<double> number = item.toComplexDouble();
+    return {std::complex<double>(number.real(), number.imag())};
+  }
+  return {item.toDouble()};
+}
+
+/// A call whose operands are all numbers: by the op's own arithmetic where numbers have it, else on 0-d tensors.
+PolymorphicValue evaluateScalarCall(const EvalCall& call) {
+  const OpInfo& op = infoOf(*call.expr->op);
+  std::vector<Scalar> operands;
+  for (size_t i = 0; i < call.values.size(); ++i) {
+    if (op.params[i].kind == ParamKind::Operand) {
+      operands.push_back(toScalar(call.values[i]));
+    }
+  }
+  const OpCall opCall{&op, call.fusion, call.expr->args, {}};
+  if (const std::optional<Scalar> value = op.fold(opCall, operands)) {
+    return PolymorphicValue(*value);
+  }
+  return numberIn(evalFunctionOf(op)(call).front().asTensor().item());
+}
+
+void checkResult(const EvalCall& call, const std::vector<PolymorphicValue>& results) {
+  internalCheck(results.size() == call.expr->outputs.size(), "an evaluation gives every output");
+  for (size_t i = 0; i < results.size(); ++i) {
+    const at::Tensor& tensor = results[i].asTensor();
+    const PrimType dtype = call.fusion->val(call.expr->outputs[i]).dtype();
+    internalCheck(tensor.scalar_type() == torchDtype(dtype), "an evaluation gives the dtype that the IR states");
+    internalCheck(std::ranges::equal(tensor.sizes(), call.outputSizes[i]),
+                  "an evaluation gives the sizes that the IR states");
+  }
+}
+
+}  // namespace
+
+std::vector<PolymorphicValue> evaluateCall(const EvalCall& call) {
+  const OpInfo& op = infoOf(*call.expr->op);
+  if (!call.fusion->val(call.expr->outputs.front()).isTensor()) {
+    return {evaluateScalarCall(call)};
+  }
+  std::vector<PolymorphicValue> results;
+  try {
+    results = evalFunctionOf(op)(call);
+  } catch (const c10::Error& error) {
+    throwUser(ErrorKind::Runtime, {op.name, "torch runs the operation", error.what_without_backtrace(),
+                                   "see torch's message"});
+  }
+  checkResult(call, results);
+  return results;
+}
+
+}  // namespace meshfuse

@@ -1,0 +1,81 @@
+#include "meshfuse/evaluator/pointwise_eval.h"
+
+#include <array>
+
+#include <ATen/ATen.h>
+
+#include "meshfuse/base/error.h"
+#include "meshfuse/ops/infer.h"
+#include "meshfuse/ops/pointwise.h"
+#include "meshfuse/values/conversions.h"
+#include "meshfuse/values/torch_types.h"
+
+namespace meshfuse {
+
+namespace {
+
+/// Bool arithmetic is modulo two, where torch asks for another operator.
+at::Tensor subtract(const at::Tensor& x0, const at::Tensor& x1) {
+  return x0.scalar_type() == at::kBool ? at::logical_xor(x0, x1) : at::sub(x0, x1);
+}
+
+at::Tensor negate(const at::Tensor& x0) { return x0.scalar_type() == at::kBool ? at::clone(x0) : at::neg(x0); }
+
+/// Truncating for integers. The most negative number divided by -1 traps in the processor's division: it wraps here.
+at::Tensor divide(const at::Tensor& x0, const at::Tensor& x1) {
+  if (!at::isIntegralType(x0.scalar_type(), /*includeBool=*/false)) {
+    return at::div(x0, x1);
+  }
+  const at::Tensor isMinusOne = at::eq(x1, -1);
+  const at::Tensor divisor = at::where(isMinusOne, at::ones({}, x1.options()), x1);
+  return at::where(isMinusOne, at::neg(x0), at::div(x0, divisor, "trunc"));
+}
+
+using RowFunction = at::Tensor (*)(const at::Tensor&, const at::Tensor&, const at::Tensor&);
+
+constexpr std::array kRowFunctions{
+#define MESHFUSE_POINTWISE(name, arity, types, algebra, sample, aten, device, doc)             \
+  static_cast<RowFunction>([]([[maybe_unused]] const at::Tensor& x0,                           \
+                              [[maybe_unused]] const at::Tensor& x1,                           \
+                              [[maybe_unused]] const at::Tensor& x2) -> at::Tensor { return aten; }),
+#include "meshfuse/ops/pointwise.def"
+#undef MESHFUSE_POINTWISE
+};
+
+/// The device of the tensor operands; a 0-d CPU operand follows the others.
+at::Device deviceOf(const EvalCall& call) {
+  at::Device device(at::kCPU);
+  for (const PolymorphicValue& value : call.values) {
+    if (value.is<at::Tensor>() && (device.is_cpu() || value.asTensor().dim() > 0)) {
+      device = value.asTensor().device();
+    }
+  }
+  return device;
+}
+
+at::Tensor operandOf(const PolymorphicValue& value, at::ScalarType dtype, at::Device device) {
+  if (value.is<at::Tensor>()) {
+    return value.asTensor().to(dtype);
+  }
+  return toTensor(value, device).to(dtype);
+}
+
+}  // namespace
+
+std::vector<PolymorphicValue> evaluatePointwise(const EvalCall& call) {
+  const OpInfo& op = infoOf(*call.expr->op);
+  const std::vector<TensorType> tensors = tensorOperands(*call.fusion, call.expr->args);
+  const OpTypes types = pointwiseTypes({&op, call.fusion, call.expr->args, tensors});
+  const PointwiseRow& row = pointwiseRows()[static_cast<size_t>(op.pointwiseRow)];
+  const at::ScalarType compute = torchDtype(types.compute);
+  const at::Device device = deviceOf(call);
+  std::array<at::Tensor, 3> x;
+  for (size_t i = 0; i < call.values.size(); ++i) {
+    const bool isCondition = row.types == DtypeClass::Select && i == 0;
+    x[i] = operandOf(call.values[i], isCondition ? at::kBool : compute, device);
+  }
+  const at::Tensor result = kRowFunctions[static_cast<size_t>(op.pointwiseRow)](x[0], x[1], x[2]);
+  return {result.to(torchDtype(types.result))};
+}
+
+}  // namespace meshfuse

@@ -1,0 +1,187 @@
+#include "meshfuse/evaluator/program.h"
+
+#include <algorithm>
+
+#include <ATen/ATen.h>
+
+#include "meshfuse/base/error.h"
+#include "meshfuse/evaluator/op_evaluation.h"
+#include "meshfuse/evaluator/reshard_eval.h"
+#include "meshfuse/mesh/shard_arithmetic.h"
+#include "meshfuse/ops/reshard.h"
+
+namespace meshfuse {
+
+namespace {
+
+std::vector<int64_t> globalSizesOf(const TensorType& type) {
+  std::vector<int64_t> sizes;
+  for (const IterDomain& domain : type.domain) {
+    sizes.push_back(domain.extent.constant());
+  }
+  return sizes;
+}
+
+/// The sizes that the rank with linear mesh index `rank` holds of a value.
+std::vector<int64_t> localSizesOf(const TensorType& type, int64_t rank) {
+  std::vector<int64_t> sizes = globalSizesOf(type);
+  if (!type.sharding) {
+    return sizes;
+  }
+  const DeviceMesh& mesh = type.sharding->mesh;
+  return localSizes(*type.sharding, sizes, *mesh.coordinateOf(mesh.rankAtLinear(rank)));
+}
+
+/// Values that no later step reads, per step. Outputs are kept.
+std::vector<ProgramStep> planSteps(const Fusion& fusion) {
+  std::vector<ProgramStep> steps(fusion.exprs().size());
+  std::vector<bool> seen(fusion.vals().size(), false);
+  for (ValId output : fusion.outputs()) {
+    seen[indexOf(output)] = true;
+  }
+  for (size_t i = steps.size(); i-- > 0;) {
+    steps[i].expr = ExprId{static_cast<uint32_t>(i)};
+    const Expr& expr = fusion.exprs()[i];
+    const auto noteLastUse = [&](ValId val) {
+      if (!seen[indexOf(val)]) {
+        seen[indexOf(val)] = true;
+        steps[i].lastUses.push_back(val);
+      }
+    };
+    std::ranges::for_each(inputsOf(expr), noteLastUse);
+    std::ranges::for_each(expr.outputs, noteLastUse);
+  }
+  return steps;
+}
+
+}  // namespace
+
+/// The values of one hosted rank while a program runs.
+struct RankState {
+  int64_t rank = 0;
+  std::vector<PolymorphicValue> values;
+};
+
+Program::Program(Fusion fusion, std::vector<int64_t> ranks)
+    : fusion_(std::move(fusion)), ranks_(std::move(ranks)), steps_(planSteps(fusion_)) {
+  for (int64_t rank : ranks_) {
+    std::vector<std::vector<int64_t>>& sizes = localSizes_.emplace_back();
+    for (const Val& val : fusion_.vals()) {
+      sizes.push_back(val.isTensor() ? localSizesOf(val.tensor(), rank) : std::vector<int64_t>{});
+    }
+  }
+}
+
+namespace {
+
+PolymorphicValue valueOf(const Fusion& fusion, const RankState& state, const Arg& arg) {
+  if (const Scalar* number = std::get_if<Scalar>(&arg)) {
+    return {*number};
+  }
+  const ValId* id = std::get_if<ValId>(&arg);
+  if (id == nullptr) {
+    return {};
+  }
+  const Val& val = fusion.val(*id);
+  if (!val.isTensor() && val.scalar().constant) {
+    return {*val.scalar().constant};
+  }
+  return state.values[indexOf(*id)];
+}
+
+void runCall(const Fusion& fusion, const Expr& expr, const std::vector<std::vector<int64_t>>& sizes,
+             RankState& state) {
+  std::vector<PolymorphicValue> operands;
+  for (const Arg& arg : expr.args) {
+    operands.push_back(valueOf(fusion, state, arg));
+  }
+  std::vector<std::vector<int64_t>> outputSizes;
+  for (ValId output : expr.outputs) {
+    outputSizes.push_back(sizes[indexOf(output)]);
+  }
+  std::vector<PolymorphicValue> results = evaluateCall({&fusion, &expr, operands, outputSizes});
+  for (size_t i = 0; i < results.size(); ++i) {
+    state.values[indexOf(expr.outputs[i])] = std::move(results[i]);
+  }
+}
+
+void runReshard(const Fusion& fusion, const Expr& expr, std::vector<RankState>& states,
+                const Collectives* collectives) {
+  const ValId from = std::get<ValId>(expr.args[0]);
+  const ValId to = expr.outputs.front();
+  LocalTensors locals;
+  std::vector<int64_t> ranks;
+  for (const RankState& state : states) {
+    locals.push_back(state.values[indexOf(from)].asTensor());
+    ranks.push_back(state.rank);
+  }
+  const Resharding resharding{*fusion.val(from).tensor().sharding, *fusion.val(to).tensor().sharding,
+                              std::get<Scalar>(expr.args[1]).toInt()};
+  locals = evaluateResharding(resharding, ranks, locals, collectives);
+  for (size_t i = 0; i < states.size(); ++i) {
+    states[i].values[indexOf(to)] = std::move(locals[i]);
+  }
+}
+
+}  // namespace
+
+std::vector<std::vector<PolymorphicValue>> Program::run(
+    std::span<const std::vector<PolymorphicValue>> inputs, const Collectives* collectives) const {
+  internalCheck(inputs.size() == ranks_.size(), "there is one argument list a hosted rank");
+  std::vector<RankState> states(ranks_.size());
+  for (size_t r = 0; r < states.size(); ++r) {
+    states[r].rank = ranks_[r];
+    states[r].values.resize(fusion_.vals().size());
+    for (size_t i = 0; i < fusion_.inputs().size(); ++i) {
+      states[r].values[indexOf(fusion_.inputs()[i])] = inputs[r][i];
+    }
+  }
+  for (const ProgramStep& step : steps_) {
+    const Expr& expr = fusion_.expr(step.expr);
+    if (isReshard(expr)) {
+      runReshard(fusion_, expr, states, collectives);
+    } else {
+      for (size_t r = 0; r < states.size(); ++r) {
+        runCall(fusion_, expr, localSizes_[r], states[r]);
+      }
+    }
+    for (RankState& state : states) {
+      for (ValId val : step.lastUses) {
+        state.values[indexOf(val)] = PolymorphicValue();
+      }
+    }
+  }
+  std::vector<std::vector<PolymorphicValue>> outputs(states.size());
+  for (size_t r = 0; r < states.size(); ++r) {
+    for (ValId output : fusion_.outputs()) {
+      outputs[r].push_back(states[r].values[indexOf(output)]);
+    }
+  }
+  return outputs;
+}
+
+std::vector<CollectiveEstimate> collectivesOf(const Fusion& sharded) {
+  std::vector<CollectiveEstimate> estimates;
+  for (size_t i = 0; i < sharded.exprs().size(); ++i) {
+    const Expr& expr = sharded.exprs()[i];
+    if (!isReshard(expr)) {
+      continue;
+    }
+    const TensorType& from = sharded.val(std::get<ValId>(expr.args[0])).tensor();
+    const TensorType& to = sharded.val(expr.outputs.front()).tensor();
+    const auto axis = static_cast<size_t>(std::get<Scalar>(expr.args[1]).toInt());
+    const std::string_view kind =
+        collectiveOf(from.sharding->placements[axis], to.sharding->placements[axis]);
+    if (kind.empty()) {
+      continue;
+    }
+    int64_t elements = 1;
+    for (int64_t size : localSizesOf(kind == "all_gather" ? to : from, 0)) {
+      elements *= size;
+    }
+    estimates.push_back({ExprId{static_cast<uint32_t>(i)}, std::string(kind), elements * bytesOf(from.dtype)});
+  }
+  return estimates;
+}
+
+}  // namespace meshfuse

@@ -1,0 +1,16 @@
+#include "meshfuse/evaluator/op_evaluation.h"
+
+#include <ATen/ATen.h>
+
+#include "meshfuse/values/torch_types.h"
+
+namespace meshfuse::ops::cast {
+
+std::vector<PolymorphicValue> evaluate(const EvalCall& call) {
+  const at::ScalarType dtype = torchDtype(std::get<PrimType>(call.expr->args[1]));
+  const at::Tensor arg = call.tensor(0);
+  const bool dropsImaginary = arg.is_complex() && !at::isComplexType(dtype) && dtype != at::kBool;
+  return {at::_to_copy(dropsImaginary ? at::real(arg) : arg, dtype)};
+}
+
+}  // namespace meshfuse::ops::cast

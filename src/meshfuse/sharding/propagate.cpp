@@ -1,0 +1,316 @@
+#include "meshfuse/sharding/propagate.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+
+#include "meshfuse/base/error.h"
+#include "meshfuse/ops/infer.h"
+#include "meshfuse/ops/reshard.h"
+#include "meshfuse/sharding/reshard_plan.h"
+#include "meshfuse/sharding/rules.h"
+
+namespace meshfuse {
+
+namespace {
+
+constexpr std::string_view kWayOut =
+    "redistribute the operand before the call, or use sizes that divide by the mesh axis";
+
+std::vector<int64_t> sizesOf(const TensorType& type) {
+  std::vector<int64_t> sizes;
+  for (const IterDomain& domain : type.domain) {
+    sizes.push_back(domain.extent.constant());
+  }
+  return sizes;
+}
+
+/// Relative costs of changing one operand: collectives move it over the network, local changes touch memory at most.
+double costOf(const ReshardPlan& plan, std::span<const Placement> from) {
+  double cost = 0;
+  std::vector<Placement> current(from.begin(), from.end());
+  for (const ReshardStep& step : plan.steps) {
+    Placement& placement = current[static_cast<size_t>(step.axis)];
+    if (placement.isPartial()) {
+      cost += step.to.isReplicate() ? 2.0 : 1.0;
+    } else if (placement.isSharded()) {
+      cost += 1.5;
+    } else {
+      cost += step.to.isPartial() ? 0.2 : 0.01;
+    }
+    placement = step.to;
+  }
+  return cost;
+}
+
+double bytesOf(const TensorType& type) {
+  double bytes = static_cast<double>(std::max<int64_t>(bitsOf(type.dtype), 8)) / 8;
+  for (int64_t size : sizesOf(type)) {
+    bytes *= static_cast<double>(size);
+  }
+  return bytes + 1;
+}
+
+class Propagation {
+ public:
+  Propagation(const Fusion& source, std::span<const ShardingId> inputs) : source_(source), inputs_(inputs) {}
+
+  Fusion run() {
+    checkInputs();
+    copyVals();
+    for (const Expr& expr : source_.exprs()) {
+      visit(expr);
+    }
+    for (ValId output : source_.outputs()) {
+      result_.addOutput(map_[indexOf(output)]);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  const Sharding& mesh() const { return *reference_; }
+
+  void checkInputs() {
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      const ValId id = source_.inputs()[i];
+      if (source_.val(id).isTensor()) {
+        checkInput(id, inputs_[i]);
+      }
+    }
+    internalCheck(static_cast<bool>(reference_), "a distributed program has a distributed input");
+  }
+
+  void checkInput(ValId id, ShardingId sharding) {
+    const std::string name = "input " + source_.nameOf(id);
+    if (!sharding) {
+      throwUser(ErrorKind::Type,
+                {"execute", "distributed and plain tensors do not mix", name + " is a plain tensor",
+                 "distribute it over the other inputs' mesh (Replicate() keeps it whole on every rank)"});
+    }
+    if (!reference_) {
+      reference_ = sharding;
+    }
+    if (sharding->mesh != reference_->mesh || sharding->device != reference_->device) {
+      throwUser(ErrorKind::Value, {"execute", "distributed inputs lie on one mesh",
+                                   name + " is on " + sharding->toText() + ", an earlier input on " +
+                                       reference_->toText(),
+                                   "redistribute one of them"});
+    }
+    std::optional<ReduceKind> kind;
+    for (const Placement& placement : sharding->placements) {
+      if (placement.isSharded() && placement.dim >= source_.val(id).tensor().rank()) {
+        throwUser(ErrorKind::Value, {"execute", "a placement names a dimension of its tensor",
+                                     name + " of type " + toText(source_.val(id).tensor()) + " is " +
+                                         sharding->toText(),
+                                     "shard an existing dimension"});
+      }
+      if (placement.isPartial() && kind && !combine(*kind, placement.reduce)) {
+        throwUser(ErrorKind::Value, {"execute", "one tensor's partial placements combine in one way",
+                                     name + " is " + sharding->toText(), "redistribute it first"});
+      }
+      kind = placement.isPartial() ? std::optional(placement.reduce) : kind;
+    }
+  }
+
+  /// Sums and averages commute; other reductions only with themselves.
+  static bool combine(ReduceKind a, ReduceKind b) {
+    const auto isLinear = [](ReduceKind kind) { return kind == ReduceKind::Sum || kind == ReduceKind::Avg; };
+    return a == b || (isLinear(a) && isLinear(b));
+  }
+
+  /// Inputs and constants; what expressions define follows with them.
+  void copyVals() {
+    map_.resize(source_.vals().size());
+    for (uint32_t i = 0; i < source_.vals().size(); ++i) {
+      const Val& val = source_.vals()[i];
+      if (val.definition != kNoExpr) {
+        continue;
+      }
+      if (val.isTensor()) {
+        TensorType type = val.tensor();
+        const auto position = std::ranges::find(source_.inputs(), ValId{i}) - source_.inputs().begin();
+        type.sharding = inputs_[static_cast<size_t>(position)];
+        map_[i] = result_.addTensor(std::move(type));
+      } else {
+        map_[i] = result_.addScalar(val.dtype(), val.scalar().constant);
+      }
+    }
+    for (ValId input : source_.inputs()) {
+      result_.addInput(map_[indexOf(input)]);
+    }
+  }
+
+  std::vector<Arg> mapArgs(const Expr& expr) const {
+    std::vector<Arg> args = expr.args;
+    for (Arg& arg : args) {
+      if (ValId* id = std::get_if<ValId>(&arg)) {
+        *id = map_[indexOf(*id)];
+      }
+    }
+    return args;
+  }
+
+  void visit(const Expr& expr) {
+    std::vector<Arg> args = mapArgs(expr);
+    if (!source_.val(expr.outputs.front()).isTensor()) {
+      const ExprId id = result_.addScalarExpr(*expr.op, std::move(args), source_.val(expr.outputs.front()).dtype());
+      map_[indexOf(expr.outputs.front())] = result_.expr(id).outputs.front();
+      return;
+    }
+    const std::vector<TensorType> tensors = tensorOperands(result_, args);
+    const OpInfo& op = infoOf(*expr.op);
+    const OpCall call{&op, &result_, args, tensors};
+    const DimMap map = op.dimMap(call);
+    const std::vector<ShardingRule> chosen = chooseRules(call, map);
+    reshardOperands(expr, args, chosen);
+    std::vector<TensorType> types;
+    for (size_t i = 0; i < expr.outputs.size(); ++i) {
+      TensorType type = source_.val(expr.outputs[i]).tensor();
+      std::vector<Placement> placements;
+      for (const ShardingRule& rule : chosen) {
+        placements.push_back(rule.outputs[i]);
+      }
+      type.sharding = intern(makeSharding(mesh().mesh, mesh().device, std::move(placements)));
+      types.push_back(std::move(type));
+    }
+    const ExprId id = result_.addExpr(op, std::move(args), std::move(types));
+    for (size_t i = 0; i < expr.outputs.size(); ++i) {
+      map_[indexOf(expr.outputs[i])] = result_.expr(id).outputs[i];
+    }
+  }
+
+  /// The cheapest rule for each mesh axis, outermost first.
+  std::vector<ShardingRule> chooseRules(const OpCall& call, const DimMap& map) const {
+    std::vector<ShardingRule> chosen;
+    for (size_t axis = 0; axis < mesh().placements.size(); ++axis) {
+      std::vector<Placement> current;
+      for (const TensorType& tensor : call.tensors) {
+        current.push_back(tensor.sharding->placements[axis]);
+      }
+      std::optional<ShardingRule> best;
+      double bestCost = std::numeric_limits<double>::infinity();
+      for (ShardingRule& rule : shardingRules(call, map, current)) {
+        const double cost = isLegal(call, map, rule, chosen) ? ruleCost(call, rule, chosen)
+                                                             : std::numeric_limits<double>::infinity();
+        if (cost < bestCost) {
+          bestCost = cost;
+          best = std::move(rule);
+        }
+      }
+      chosen.push_back(best ? std::move(*best) : shardingRules(call, map, current).front());
+    }
+    return chosen;
+  }
+
+  /// A factor that is only part of a dimension is cut into equal parts, so that local parts are contiguous in both.
+  bool isLegal(const OpCall& /*call*/, const DimMap& map, const ShardingRule& rule,
+               std::span<const ShardingRule> outer) const {
+    if (rule.factor < 0) {
+      return true;
+    }
+    const auto isPart = [&](const std::vector<DimFactors>& dims) {
+      return std::ranges::any_of(dims, [&](const DimFactors& factors) {
+        return factors.size() > 1 && std::ranges::find(factors, rule.factor) != factors.end();
+      });
+    };
+    if (!std::ranges::any_of(map.inputs, isPart) && !std::ranges::any_of(map.outputs, isPart)) {
+      return true;
+    }
+    int64_t shards = mesh().mesh.size(static_cast<int64_t>(outer.size()));
+    for (size_t axis = 0; axis < outer.size(); ++axis) {
+      shards *= outer[axis].factor == rule.factor ? mesh().mesh.size(static_cast<int64_t>(axis)) : 1;
+    }
+    return map.factors[static_cast<size_t>(rule.factor)].extent.constant() % shards == 0;
+  }
+
+  /// The placements of operand `input` under the rules chosen so far, `rule`, and its own placements further in.
+  static std::vector<Placement> targetOf(const TensorType& tensor, size_t input, std::span<const ShardingRule> outer,
+                                         const ShardingRule& rule) {
+    std::vector<Placement> target;
+    for (const ShardingRule& chosen : outer) {
+      target.push_back(chosen.inputs[input]);
+    }
+    target.push_back(rule.inputs[input]);
+    for (size_t axis = target.size(); axis < tensor.sharding->placements.size(); ++axis) {
+      target.push_back(tensor.sharding->placements[axis]);
+    }
+    return target;
+  }
+
+  static double ruleCost(const OpCall& call, const ShardingRule& rule, std::span<const ShardingRule> outer) {
+    double cost = 0;
+    for (size_t input = 0; input < call.tensors.size(); ++input) {
+      const TensorType& tensor = call.tensors[input];
+      const ReshardPlan plan =
+          planResharding(*tensor.sharding, targetOf(tensor, input, outer, rule), sizesOf(tensor));
+      if (!plan.refusal.empty()) {
+        return std::numeric_limits<double>::infinity();
+      }
+      cost += costOf(plan, tensor.sharding->placements) * bytesOf(tensor);
+    }
+    return cost;
+  }
+
+  void reshardOperands(const Expr& expr, std::vector<Arg>& args, std::span<const ShardingRule> rules) {
+    size_t input = 0;
+    for (size_t i = 0; i < args.size(); ++i) {
+      ValId* id = std::get_if<ValId>(&args[i]);
+      if (id == nullptr || !result_.val(*id).isTensor()) {
+        continue;
+      }
+      std::vector<Placement> target;
+      for (const ShardingRule& rule : rules) {
+        target.push_back(rule.inputs[input]);
+      }
+      const std::string name = source_.nameOf(std::get<ValId>(expr.args[i]));
+      *id = reshard(expr.op->name, name, *id, target);
+      ++input;
+    }
+  }
+
+  ValId reshard(std::string_view op, const std::string& name, ValId id, std::span<const Placement> target) {
+    const TensorType type = result_.val(id).tensor();
+    const ReshardPlan plan = planResharding(*type.sharding, target, sizesOf(type));
+    if (!plan.refusal.empty()) {
+      throwUser(ErrorKind::Runtime,
+                {op, "an operand must lie as the op needs it",
+                 "operand " + name + " of type " + toText(type) + ": " + plan.refusal, kWayOut});
+    }
+    for (const ReshardStep& step : plan.steps) {
+      id = reshardStep(id, step);
+    }
+    return id;
+  }
+
+  /// One step, shared by all who need it.
+  ValId reshardStep(ValId id, const ReshardStep& step) {
+    TensorType type = result_.val(id).tensor();
+    std::vector<Placement> placements = type.sharding->placements;
+    placements[static_cast<size_t>(step.axis)] = step.to;
+    type.sharding = intern(makeSharding(mesh().mesh, mesh().device, std::move(placements)));
+    type.contiguity.clear();
+    type.strideOrder.clear();
+    const auto [known, isNew] = reshards_.try_emplace({id, type.sharding.value()});
+    if (isNew) {
+      const ExprId expr = result_.addExpr(reshardOp(), {id, Scalar(step.axis)}, {std::move(type)});
+      known->second = result_.expr(expr).outputs.front();
+    }
+    return known->second;
+  }
+
+  const Fusion& source_;
+  std::span<const ShardingId> inputs_;
+  ShardingId reference_;
+  Fusion result_;
+  std::vector<ValId> map_;
+  std::map<std::pair<ValId, uint32_t>, ValId> reshards_;
+};
+
+}  // namespace
+
+Fusion propagateShardings(const Fusion& concrete, std::span<const ShardingId> inputs) {
+  return Propagation(concrete, inputs).run();
+}
+
+}  // namespace meshfuse
