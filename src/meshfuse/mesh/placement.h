@@ -17,7 +17,7 @@ std::string_view nameOf(ReduceKind kind) noexcept;  // "sum", "avg", …
 std::optional<ReduceKind> reduceKindFromName(std::string_view name) noexcept;
 
 /// One placement: Replicate, Shard(dim), StridedShard(dim, splitFactor) or Partial(kind). Plain
-/// data, 16 bytes.
+/// data, 12 bytes.
 struct Placement {
   PlacementKind kind = PlacementKind::Replicate;
   ReduceKind reduce = ReduceKind::Sum;  // Partial only
