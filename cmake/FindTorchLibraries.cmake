@@ -5,6 +5,9 @@
 #
 #   torch::cpu     torch_cpu + c10, headers and ABI flag
 #   torch::python  torch_python (only for the Python extension)
+if(TARGET torch::cpu)
+  return()
+endif()
 execute_process(
   COMMAND
     ${Python_EXECUTABLE} -c
@@ -14,11 +17,14 @@ execute_process(
   OUTPUT_STRIP_TRAILING_WHITESPACE
   RESULT_VARIABLE _torch_status)
 if(NOT _torch_status EQUAL 0)
-  message(
-    FATAL_ERROR
-      "meshfuse: ${Python_EXECUTABLE} cannot import torch, which the build needs. Run 'make build' (it sets up a .venv with "
-      "torch), or name a Python that has torch with -DPython_EXECUTABLE=..., or 'pip install --no-build-isolation .'\n${_torch_error}"
-  )
+  set(_way_out "Run 'make build', which sets up a .venv with torch, or name a Python that has torch with -DPython_EXECUTABLE=...")
+  if(SKBUILD)
+    set(_way_out "Install torch first, then run 'pip install --no-build-isolation .' with scikit-build-core and nanobind "
+                 "installed: an isolated build does not see the installed torch, and naming torch as a build requirement "
+                 "would download gigabytes")
+    list(JOIN _way_out "" _way_out)
+  endif()
+  message(FATAL_ERROR "meshfuse: ${Python_EXECUTABLE} cannot import torch, which the build needs. ${_way_out}.\n${_torch_error}")
 endif()
 string(REPLACE "\n" ";" _torch_facts "${_torch_facts}")
 list(GET _torch_facts 0 TORCH_ROOT)

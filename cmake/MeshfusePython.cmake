@@ -53,3 +53,12 @@ target_precompile_headers(
   <nanobind/stl/string_view.h>
   <nanobind/stl/variant.h>
   <nanobind/stl/vector.h>)
+
+# Types for editors and mypy, made by importing what was built.
+set(MESHFUSE_PYTHON_STUB ${MESHFUSE_PYTHON_DIR}/_C.pyi)
+nanobind_add_stub(
+  meshfuse_stub
+  MODULE meshfuse._C
+  OUTPUT ${MESHFUSE_PYTHON_STUB}
+  PYTHON_PATH ${PROJECT_BINARY_DIR}/python
+  DEPENDS meshfuse_python meshfuse)

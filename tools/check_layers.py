@@ -38,7 +38,7 @@ class Layer:
     third_party: frozenset[str]
 
     def linked(self) -> set[str]:
-        return self.uses | {header.split("/")[0] for header in self.headers}
+        return {*self.uses, *(header.split("/")[0] for header in self.headers)}
 
 
 @dataclass(frozen=True)
@@ -262,14 +262,11 @@ def check_cycles(sources: dict[str, SourceFile]) -> Iterator[str]:
         yield f"include cycle of folders: {' -> '.join(cycle)}"
 
 
-def check_own_header_first(sources: dict[str, SourceFile], table: Table) -> Iterator[str]:
+def check_own_header_first(sources: dict[str, SourceFile]) -> Iterator[str]:
     for name, source in sources.items():
         if not name.endswith(".cpp") or not name.startswith("meshfuse/"):
             continue
         own = name.removesuffix(".cpp") + ".h"
-        folder, file = os.path.split(name)
-        if file in table.op_files and os.path.dirname(folder) == f"meshfuse/{table.op_folder}":
-            own = f"{folder}/op.h"
         if own in sources and (not source.includes or source.includes[0] != own):
             first = f"'{source.includes[0]}'" if source.includes else "nothing"
             yield f"{source.path}: must include its own header '{own}' first; it includes {first} first"
@@ -314,7 +311,7 @@ def check(root: Path, table: Table) -> list[str]:
     return [
         *check_permissions(sources.values(), table),
         *check_cycles(sources),
-        *check_own_header_first(sources, table),
+        *check_own_header_first(sources),
         *check_op_folders(root, table),
         *check_sizes(root, table),
     ]
