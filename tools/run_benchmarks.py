@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs every benchmark: the bench_* binaries of a build, then bench/*/bench_*.py with the built package."""
+"""Runs every benchmark of a build, folder by folder of bench/: the binary bench_<folder>, report.py on its times where
+there is one, then each bench_*.py with the built package."""
 
 from __future__ import annotations
 
@@ -9,6 +10,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+# Medians of interleaved repetitions: a busy moment of the machine touches every row alike.
+REPETITIONS = (
+    "--benchmark_repetitions=15",
+    "--benchmark_enable_random_interleaving=true",
+    "--benchmark_min_time=0.05",
+    "--benchmark_report_aggregates_only=false",
+    "--benchmark_display_aggregates_only=true",
+)
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -19,29 +28,34 @@ def main() -> int:
     arguments = parser.parse_args()
     build = arguments.build.resolve()
 
-    commands: list[list[str]] = []
+    environment = os.environ | {
+        "PYTHONPATH": str(build / "python"),
+        "MESHFUSE_BENCH_BUILD": str(build),
+    }
+
+    def run(*command: str | Path) -> bool:
+        print(f"\n== {' '.join(str(word) for word in command)}", flush=True)
+        words = [str(word) for word in command]
+        return subprocess.run(words, cwd=ROOT, env=environment, check=False).returncode == 0
+
+    results: list[bool] = []
     for folder in sorted(path for path in (ROOT / "bench").glob("*") if path.is_dir()):
         if arguments.names and folder.name not in arguments.names:
             continue
         binary = build / "bench" / f"bench_{folder.name}"
         if binary.exists():
-            commands.append([str(binary)])
-        commands += [[sys.executable, str(script)] for script in sorted(folder.glob("bench_*.py"))]
-    if not commands:
+            times = build / "bench" / f"{folder.name}.json"
+            results.append(
+                run(binary, *REPETITIONS, f"--benchmark_out={times}", "--benchmark_out_format=json")
+            )
+            report = folder / "report.py"
+            if results[-1] and report.exists():
+                results.append(run(sys.executable, report, times))
+        for script in sorted(folder.glob("bench_*.py")):
+            results.append(run(sys.executable, script))
+    if not results:
         print("run_benchmarks: nothing to run")
-        return 1
-    environment = os.environ | {
-        "PYTHONPATH": str(build / "python"),
-        "MESHFUSE_BENCH_BUILD": str(build),
-    }
-    failed = 0
-    for command in commands:
-        print(
-            f"\n== {Path(command[-1]).relative_to(build if len(command) == 1 else ROOT)}",
-            flush=True,
-        )
-        failed += subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode != 0
-    return 1 if failed else 0
+    return 0 if results and all(results) else 1
 
 
 if __name__ == "__main__":
