@@ -15,4 +15,7 @@ void setDefaultDeadline(std::optional<std::chrono::milliseconds> deadline);
 /// value that is not a positive number.
 std::optional<std::chrono::milliseconds> defaultDeadline();
 
+/// Throws UserError(Value) for a deadline that is not positive.
+void checkDeadline(std::optional<std::chrono::milliseconds> deadline);
+
 }  // namespace meshfuse

@@ -76,18 +76,23 @@ class MeshBinding {
   std::vector<CollectiveRecord> records() const;
   void resetRecords();
 
-  /// For communication/ only: the state of an axis's group (null for an axis of size 1), and adding to the log.
+  /// For communication/ only: the state of an axis's group (null for an axis of size 1 without one), the ranks of this
+  /// process's line along the axis, and adding to the log.
   const std::shared_ptr<GroupState>& group(int64_t axis) const { return groups_[axis]; }
+  const std::vector<int64_t>& ranksAlong(int64_t axis) const { return ranksAlong_[axis]; }
   void record(CollectiveKind kind, ReduceKind reduce, int64_t meshAxis, int64_t bytes);
 
  private:
   struct Shared;
   MeshBinding(DeviceMesh mesh, int64_t rank, std::vector<std::shared_ptr<GroupState>> groups);
+  static std::shared_ptr<MeshBinding> make(DeviceMesh mesh, int64_t rank,
+                                           std::vector<std::shared_ptr<GroupState>> groups);
 
   DeviceMesh mesh_;
   int64_t rank_;
   std::vector<int64_t> coordinate_;
   std::vector<std::shared_ptr<GroupState>> groups_;
+  std::vector<std::vector<int64_t>> ranksAlong_;
   uint64_t id_;
   std::unique_ptr<Shared> shared_;
 };

@@ -1,0 +1,16 @@
+// All ranks of a mesh make sure that they are about to run the same program.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "meshfuse/communication/mesh_binding.h"
+
+namespace meshfuse {
+
+/// As Collectives::agree. Ranks exchange what they run through the stores of the mesh's groups, an axis after the other. A
+/// rank that does not come within the deadline, or has ended, is named by all others and the mesh's groups are poisoned;
+/// after a mere difference they can be used on.
+void agree(MeshBinding& binding, uint64_t fingerprint, const std::string& what);
+
+}  // namespace meshfuse
