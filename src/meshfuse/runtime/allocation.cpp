@@ -1,0 +1,23 @@
+#include "meshfuse/runtime/allocation.h"
+
+#include <c10/core/CPUAllocator.h>
+#include <c10/core/StorageImpl.h>
+
+namespace meshfuse {
+
+at::Tensor allocateCpu(c10::IntArrayRef sizes, c10::IntArrayRef strides, caffe2::TypeMeta dtype,
+                       int64_t bytes) {
+  c10::Allocator* allocator = c10::GetCPUAllocator();
+  auto storage = c10::make_intrusive<c10::StorageImpl>(
+      c10::StorageImpl::use_byte_size_t(), bytes, allocator->allocate(static_cast<size_t>(bytes)), allocator,
+      /*resizable=*/true);
+  at::Tensor tensor = at::detail::make_tensor<c10::TensorImpl>(
+      c10::Storage(std::move(storage)), c10::DispatchKeySet(c10::DispatchKey::CPU), dtype);
+  // A new TensorImpl has sizes [0].
+  if (sizes.size() != 1 || sizes[0] != 0) {
+    tensor.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides);
+  }
+  return tensor;
+}
+
+}  // namespace meshfuse

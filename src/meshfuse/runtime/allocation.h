@@ -1,0 +1,14 @@
+// Fresh tensors for results, as cheap as torch's objects allow.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <span>
+
+namespace meshfuse {
+
+/// An uninitialized row-major CPU tensor. `strides` are the contiguous strides of `sizes`, `bytes` its size in memory.
+at::Tensor allocateCpu(c10::IntArrayRef sizes, c10::IntArrayRef strides, caffe2::TypeMeta dtype,
+                       int64_t bytes);
+
+}  // namespace meshfuse

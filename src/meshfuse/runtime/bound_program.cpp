@@ -1,0 +1,196 @@
+#include "meshfuse/runtime/bound_program.h"
+
+#include <ATen/core/grad_mode.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "meshfuse/base/error.h"
+#include "meshfuse/ir/print.h"
+#include "meshfuse/mesh/shard_arithmetic.h"
+#include "meshfuse/ops/concretize.h"
+#include "meshfuse/runtime/input_checks.h"
+#include "meshfuse/sharding/propagate.h"
+
+namespace meshfuse {
+
+namespace {
+
+uint64_t nextId() noexcept {
+  static std::atomic<uint64_t> next{1};
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
+
+std::vector<InputShape> shapesOf(std::span<const ArgView> args) {
+  std::vector<InputShape> shapes;
+  for (const ArgView& arg : args) {
+    InputShape shape;
+    if (arg.isTensor()) {
+      shape.sizes = arg.sizes().vec();
+    } else {
+      shape.value = arg.scalar();
+    }
+    shapes.push_back(std::move(shape));
+  }
+  return shapes;
+}
+
+std::vector<ShardingId> shardingsOf(std::span<const ArgView> args) {
+  std::vector<ShardingId> shardings;
+  for (const ArgView& arg : args) {
+    shardings.push_back(arg.sharding);
+  }
+  return shardings;
+}
+
+PolymorphicValue valueOf(const ArgView& arg) {
+  if (!arg.isTensor()) {
+    return arg.scalar();
+  }
+  return at::Tensor(c10::intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>::reclaim_copy(arg.tensor));
+}
+
+/// Strides of the global tensor whose dimensions lie in memory in the order of the local ones.
+c10::DimVector globalStridesOf(std::span<const int64_t> globalSizes, c10::IntArrayRef localStrides) {
+  const size_t rank = globalSizes.size();
+  std::vector<size_t> order(rank);
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return localStrides[a] > localStrides[b]; });
+  c10::DimVector strides(rank, 0);
+  int64_t next = 1;
+  for (auto dim = order.rbegin(); dim != order.rend(); ++dim) {
+    if (localStrides[*dim] != 0 || globalSizes[*dim] <= 1) {
+      strides[*dim] = next;
+      next *= std::max<int64_t>(globalSizes[*dim], 1);
+    }
+  }
+  return strides;
+}
+
+}  // namespace
+
+BoundProgram::BoundProgram(const Fusion& fusion, std::span<const ArgView> args, const CallContext& context,
+                           Signature signature)
+    : id_(nextId()), signature_(std::move(signature)) {
+  checkInputs(fusion, args);
+  checkTogether(fusion, args);
+  const auto isDistributed = [](const ArgView& arg) { return arg.isDistributed(); };
+  const auto firstDistributed = std::find_if(args.begin(), args.end(), isDistributed);
+  distributed_ = firstDistributed != args.end();
+  Fusion concrete = concretize(fusion, shapesOf(args));
+  if (distributed_) {
+    mesh_ = firstDistributed->sharding->mesh;
+    concrete = propagateShardings(concrete, shardingsOf(args));
+    fingerprint_ = structuralHash(concrete);
+    for (ValId id : concrete.outputs()) {
+      const TensorType& type = concrete.val(id).tensor();
+      OutputLayout layout;
+      layout.sharding = type.sharding;
+      for (const IterDomain& domain : type.domain) {
+        layout.globalSizes.push_back(domain.extent.constant());
+      }
+      layout.isEven = meshfuse::isEven(*type.sharding, layout.globalSizes);
+      outputs_.push_back(std::move(layout));
+    }
+  }
+  if (!context.dispatchAll) {
+    elementwise_ = ElementwiseProgram::build(concrete, args);
+  }
+  if (!elementwise_) {
+    program_.emplace(std::move(concrete), std::vector<int64_t>{context.rank});
+  }
+}
+
+KernelArgumentHolder BoundProgram::run(std::span<const ArgView> args, const CallContext& context) const {
+  if (distributed_ && context.collectives != nullptr &&
+      (context.agreeAlways || agreement_.load(std::memory_order_acquire) != Agreement::Done)) {
+    agree(context);
+  }
+  KernelArgumentHolder results = elementwise_ ? runElementwise(args, context) : evaluate(args, context);
+  results.setCacheId(id_);
+  return results;
+}
+
+void BoundProgram::agree(const CallContext& context) const {
+  const BlockingScope scope(context.blocking);
+  const std::string what = program_ ? print(program_->fusion()) : "a program of copies and sums";
+  if (context.agreeAlways) {
+    context.collectives->agree(mesh_, fingerprint_, what);
+    agreement_.store(Agreement::Done, std::memory_order_release);
+    return;
+  }
+  for (;;) {
+    Agreement state = Agreement::None;
+    if (agreement_.compare_exchange_strong(state, Agreement::Running)) {
+      break;
+    }
+    if (state == Agreement::Done) {
+      return;
+    }
+    agreement_.wait(Agreement::Running);
+  }
+  Agreement outcome = Agreement::None;
+  try {
+    context.collectives->agree(mesh_, fingerprint_, what);
+    outcome = Agreement::Done;
+  } catch (...) {
+    agreement_.store(outcome);
+    agreement_.notify_all();
+    throw;
+  }
+  agreement_.store(outcome);
+  agreement_.notify_all();
+}
+
+KernelArgumentHolder BoundProgram::runElementwise(std::span<const ArgView> args,
+                                                  const CallContext& context) const {
+  KernelArgumentHolder results;
+  results.reserve(elementwise_->outputCount());
+  const auto take = [&](size_t output, at::Tensor&& tensor) {
+    results.push(distributed_ ? wrap(output, std::move(tensor)) : PolymorphicValue(std::move(tensor)));
+  };
+  if (elementwise_->isLarge()) {
+    const BlockingScope scope(context.blocking);
+    elementwise_->run(args, take);
+  } else {
+    elementwise_->run(args, take);
+  }
+  return results;
+}
+
+KernelArgumentHolder BoundProgram::evaluate(std::span<const ArgView> args, const CallContext& context) const {
+  std::vector<std::vector<PolymorphicValue>> inputs(1);
+  inputs[0].reserve(args.size());
+  for (const ArgView& arg : args) {
+    inputs[0].push_back(valueOf(arg));
+  }
+  std::vector<std::vector<PolymorphicValue>> outputs;
+  {
+    const BlockingScope scope(context.blocking);
+    // Results carry no autograd graph, and the definition alone decides the types that are computed in.
+    const at::NoGradGuard noGrad;
+    const c10::impl::ExcludeDispatchKeyGuard noAutocast(c10::autocast_dispatch_keyset);
+    outputs = program_->run(inputs, context.collectives);
+  }
+  KernelArgumentHolder results;
+  results.reserve(outputs[0].size());
+  for (size_t i = 0; i < outputs[0].size(); ++i) {
+    results.push(distributed_ ? wrap(i, std::move(outputs[0][i])) : std::move(outputs[0][i]));
+  }
+  return results;
+}
+
+PolymorphicValue BoundProgram::wrap(size_t output, PolymorphicValue&& value) const {
+  const OutputLayout& layout = outputs_[output];
+  at::Tensor local = std::move(value).takeTensor();
+  if (layout.isEven) {
+    return DistributedTensor::evenUnchecked(std::move(local), layout.sharding);
+  }
+  const c10::DimVector strides = globalStridesOf(layout.globalSizes, local.strides());
+  return DistributedTensor(std::move(local), layout.sharding, layout.globalSizes,
+                           std::span<const int64_t>(strides.data(), strides.size()));
+}
+
+}  // namespace meshfuse

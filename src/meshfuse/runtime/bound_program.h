@@ -1,0 +1,61 @@
+// A fusion made ready for one signature: what is left to do in a call is to allocate and compute.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "meshfuse/evaluator/program.h"
+#include "meshfuse/runtime/elementwise_program.h"
+#include "meshfuse/runtime/signature.h"
+#include "meshfuse/values/kernel_argument_holder.h"
+
+namespace meshfuse {
+
+/// Holds no tensor. Safe to run from many threads at once.
+class BoundProgram {
+ public:
+  /// Checks the arguments against the definition, settles sizes and shardings, chooses how to run. Throws UserError for
+  /// arguments that do not fit and for shardings that would need what cannot be done.
+  BoundProgram(const Fusion& fusion, std::span<const ArgView> args, const CallContext& context,
+               Signature signature);
+
+  /// Unique in the process, never used again; the cache id of the results.
+  uint64_t id() const noexcept { return id_; }
+  const Signature& signature() const noexcept { return signature_; }
+  bool isDistributed() const noexcept { return distributed_; }
+  /// Whether the program runs as one hand-bound loop, not through the evaluator.
+  bool isElementwise() const noexcept { return elementwise_.has_value(); }
+
+  /// Runs it for arguments that match its signature. The ranks of a distributed program agree on it before its first run.
+  KernelArgumentHolder run(std::span<const ArgView> args, const CallContext& context) const;
+
+ private:
+  /// What makes a distributed tensor of an output's local one; empty for plain outputs.
+  struct OutputLayout {
+    ShardingId sharding;
+    bool isEven = true;
+    std::vector<int64_t> globalSizes;
+  };
+  enum class Agreement : uint8_t { None, Running, Done };
+
+  void agree(const CallContext& context) const;
+  KernelArgumentHolder runElementwise(std::span<const ArgView> args, const CallContext& context) const;
+  KernelArgumentHolder evaluate(std::span<const ArgView> args, const CallContext& context) const;
+  PolymorphicValue wrap(size_t output, PolymorphicValue&& value) const;
+
+  uint64_t id_;
+  Signature signature_;
+  bool distributed_ = false;
+  DeviceMesh mesh_;
+  uint64_t fingerprint_ = 0;
+  std::vector<OutputLayout> outputs_;
+  std::optional<ElementwiseProgram> elementwise_;
+  std::optional<Program> program_;
+  mutable std::atomic<Agreement> agreement_{Agreement::None};
+};
+
+}  // namespace meshfuse

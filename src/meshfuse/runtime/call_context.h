@@ -1,0 +1,50 @@
+// What a call brings besides its arguments.
+#pragma once
+
+#include <cstdint>
+
+#include "meshfuse/evaluator/collectives.h"
+
+namespace meshfuse {
+
+/// What the caller has to do around work that may block: the Python frontend gives up the interpreter lock in `enter` and
+/// takes it again in `leave`. Both null for callers without such a lock.
+struct BlockingHooks {
+  void* (*enter)() = nullptr;
+  void (*leave)(void* token) = nullptr;
+};
+
+/// Calls the hooks for its lifetime. Scopes do not nest, and none is left while a lock of ours is held.
+class BlockingScope {
+ public:
+  explicit BlockingScope(const BlockingHooks& hooks) : hooks_(hooks) {
+    token_ = hooks_.enter == nullptr ? nullptr : hooks_.enter();
+  }
+  ~BlockingScope() {
+    if (hooks_.leave != nullptr) {
+      hooks_.leave(token_);
+    }
+  }
+  BlockingScope(const BlockingScope&) = delete;
+  BlockingScope& operator=(const BlockingScope&) = delete;
+
+ private:
+  const BlockingHooks& hooks_;
+  void* token_;
+};
+
+struct CallContext {
+  /// Names the meshes' process groups; 0 when no argument is distributed. Programs bound for one are never used for another.
+  uint64_t binding = 0;
+  /// Every operation goes through ATen's dispatcher, as active dispatch modes expect.
+  bool dispatchAll = false;
+  /// Ranks compare the program on every call, not only at its first run.
+  bool agreeAlways = false;
+  /// This process's row-major position in the mesh.
+  int64_t rank = 0;
+  /// Null is enough for programs that do not communicate.
+  const Collectives* collectives = nullptr;
+  BlockingHooks blocking;
+};
+
+}  // namespace meshfuse

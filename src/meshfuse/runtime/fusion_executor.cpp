@@ -1,0 +1,131 @@
+#include "meshfuse/runtime/fusion_executor.h"
+
+#include <c10/util/SmallVector.h>
+
+#include <deque>
+#include <string>
+
+#include "meshfuse/base/error.h"
+#include "meshfuse/runtime/input_checks.h"
+
+namespace meshfuse {
+
+namespace {
+
+bool usesNumber(const Fusion& fusion, const IntExpr& extent) {
+  for (SymbolId symbol : extent.symbols()) {
+    if (fusion.symbols()[indexOf(symbol)].dim < 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Whether any extent depends on a number; then every integer input counts as part of a shape.
+bool shapesDependOnNumbers(const Fusion& fusion) {
+  for (const Val& val : fusion.vals()) {
+    if (!val.isTensor()) {
+      continue;
+    }
+    for (const IterDomain& domain : val.tensor().domain) {
+      if (usesNumber(fusion, domain.extent)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+std::vector<uint8_t> valueMattersOf(const Fusion& fusion) {
+  const bool depend = shapesDependOnNumbers(fusion);
+  std::vector<uint8_t> matters;
+  for (ValId id : fusion.inputs()) {
+    const Val& val = fusion.val(id);
+    matters.push_back(depend && !val.isTensor() && categoryOf(val.dtype()) == TypeCategory::Integral ? 1 : 0);
+  }
+  return matters;
+}
+
+/// Views of owned values. Distributed tensors' global sizes and strides are kept here.
+class Views {
+ public:
+  explicit Views(const KernelArgumentHolder& inputs) {
+    for (const PolymorphicValue& value : inputs) {
+      add(value);
+    }
+  }
+  std::span<const ArgView> views() const { return {views_.data(), views_.size()}; }
+
+ private:
+  void add(const PolymorphicValue& value) {
+    switch (value.kind()) {
+      case ValueKind::Tensor:
+        views_.push_back(ArgView::of(value.tensorUnchecked().unsafeGetTensorImpl()));
+        return;
+      case ValueKind::DistributedTensor:
+        return add(value.distributedUnchecked());
+      case ValueKind::Bool:
+        views_.push_back(ArgView::of(value.as<bool>()));
+        return;
+      case ValueKind::Int:
+        views_.push_back(ArgView::of(value.as<int64_t>()));
+        return;
+      case ValueKind::Double:
+        views_.push_back(ArgView::of(value.as<double>()));
+        return;
+      case ValueKind::Complex:
+        views_.push_back(ArgView::of(value.as<std::complex<double>>()));
+        return;
+      case ValueKind::Vector:
+        for (const PolymorphicValue& element : value.as<std::vector<PolymorphicValue>>()) {
+          add(element);
+        }
+        return;
+      default:
+        throwUser(ErrorKind::Type,
+                  {"execute", "arguments must be tensors or numbers",
+                   "argument " + std::to_string(views_.size()) + " is " + std::string(nameOf(value.kind())),
+                   "pass a tensor, a distributed tensor, a bool, an int, a float or a complex number"});
+    }
+  }
+
+  void add(const DistributedTensor& tensor) {
+    const c10::DimVector& sizes = arrays_.emplace_back(tensor.sizes());
+    const c10::DimVector& strides = arrays_.emplace_back(tensor.strides());
+    views_.push_back(ArgView::of(tensor.local().unsafeGetTensorImpl(), tensor.sharding(), sizes.data(),
+                                 strides.data()));
+  }
+
+  c10::SmallVector<ArgView, 8> views_;
+  std::deque<c10::DimVector> arrays_;
+};
+
+}  // namespace
+
+FusionExecutor::FusionExecutor(Fusion fusion, size_t capacity)
+    : fusion_(std::move(fusion)), valueMatters_(valueMattersOf(fusion_)), cache_(capacity) {}
+
+KernelArgumentHolder FusionExecutor::run(std::span<const ArgView> args, const CallContext& context) {
+  const ProgramCache::Use use(cache_);
+  const BoundProgram* program = cache_.last();
+  if (program == nullptr || !program->signature().matches(args, context, valueMatters_)) {
+    checkCount(fusion_, args.size());
+    program = &cache_.get(args, context, valueMatters_, [&] {
+      return std::make_unique<BoundProgram>(fusion_, args, context, Signature(args, context, valueMatters_));
+    });
+  }
+  return program->run(args, context);
+}
+
+KernelArgumentHolder FusionExecutor::execute(const KernelArgumentHolder& inputs, const CallContext& context) {
+  const Views views(inputs);
+  return run(views.views(), context);
+}
+
+bool FusionExecutor::lastWasElementwise() {
+  const ProgramCache::Use use(cache_);
+  const BoundProgram* program = cache_.last();
+  return program != nullptr && program->isElementwise();
+}
+
+}  // namespace meshfuse

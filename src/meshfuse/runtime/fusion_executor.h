@@ -1,0 +1,42 @@
+// Runs one definition for any arguments: the front of the runtime.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "meshfuse/ir/fusion.h"
+#include "meshfuse/runtime/call_context.h"
+#include "meshfuse/runtime/program_cache.h"
+#include "meshfuse/values/kernel_argument_holder.h"
+
+namespace meshfuse {
+
+/// Owns a fusion and the programs bound for it. Safe to use from any number of threads.
+class FusionExecutor {
+ public:
+  /// Keeps at most `capacity` bound programs, dropping the one not used for longest.
+  explicit FusionExecutor(Fusion fusion, size_t capacity = 1024);
+
+  const Fusion& fusion() const noexcept { return fusion_; }
+
+  /// The results of one call, in the order of the outputs; their cache id is the bound program's. Throws UserError(Runtime)
+  /// naming the first argument that does not fit the definition; the executor is as good as before then.
+  KernelArgumentHolder run(std::span<const ArgView> args, const CallContext& context);
+
+  /// The same for owned arguments: tensors, distributed tensors, numbers, and vectors of those, which count as their elements.
+  /// Other kinds throw UserError(Type).
+  KernelArgumentHolder execute(const KernelArgumentHolder& inputs, const CallContext& context = {});
+
+  size_t boundProgramCount() const { return cache_.size(); }
+  /// Whether the last call ran as a hand-bound loop (for tests and people).
+  bool lastWasElementwise();
+
+ private:
+  Fusion fusion_;
+  /// Per input: whether a shape depends on the number.
+  std::vector<uint8_t> valueMatters_;
+  ProgramCache cache_;
+};
+
+}  // namespace meshfuse
