@@ -30,7 +30,8 @@ class IntExpr {
   friend IntExpr operator+(const IntExpr& a, const IntExpr& b);
   friend IntExpr operator-(const IntExpr& a, const IntExpr& b);
   friend IntExpr operator*(const IntExpr& a, const IntExpr& b);
-  /// Division that rounds towards minus infinity, and its remainder. The divisor must not be the constant 0.
+  /// Division that rounds towards minus infinity, its remainder, and division that rounds towards plus infinity. Throws
+  /// UserError(Value) for the constant 0 as divisor. A symbolic divisor is taken not to be 0: `i0*i1 / i1` is `i0`.
   friend IntExpr floorDiv(const IntExpr& a, const IntExpr& b);
   friend IntExpr floorMod(const IntExpr& a, const IntExpr& b);
   friend IntExpr ceilDiv(const IntExpr& a, const IntExpr& b);
@@ -80,5 +81,9 @@ class IntExpr {
   int64_t constant_ = 0;
   std::shared_ptr<const Terms> terms_;  // null for a constant; never holds the constant term
 };
+
+IntExpr floorDiv(const IntExpr& a, const IntExpr& b);
+IntExpr floorMod(const IntExpr& a, const IntExpr& b);
+IntExpr ceilDiv(const IntExpr& a, const IntExpr& b);
 
 }  // namespace meshfuse

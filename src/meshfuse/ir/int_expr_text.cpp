@@ -1,5 +1,6 @@
 // How integer expressions print.
 #include <limits>
+#include <string_view>
 
 #include "meshfuse/ir/int_expr_terms.h"
 
@@ -47,10 +48,13 @@ std::string termText(const Term& term) {
   return productText(term.atoms, term.coefficient);
 }
 
+/// The magnitude of the lowest integer is no integer of 64 bits, so that one keeps its sign.
+constexpr std::string_view kLowestText = "-9223372036854775808";
+
 void appendSummand(std::string& out, const std::string& text) {
   if (out.empty()) {
     out = text;
-  } else if (text.starts_with('-')) {
+  } else if (text.starts_with('-') && text != kLowestText) {
     out.append(" - ").append(text, 1);
   } else {
     out.append(" + ").append(text);
