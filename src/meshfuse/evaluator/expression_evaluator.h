@@ -29,6 +29,10 @@ class ExpressionEvaluator {
   std::optional<int64_t> evaluate(const IntExpr& expr) const;
 
  private:
+  void bindTensor(ValId id, const at::Tensor& tensor);
+  void bindScalar(ValId id, const PolymorphicValue& value);
+  PolymorphicValue compute(ValId val, std::vector<PolymorphicValue>& known) const;
+
   const Fusion& fusion_;
   std::vector<PolymorphicValue> known_;
   std::unordered_map<uint32_t, int64_t> symbols_;

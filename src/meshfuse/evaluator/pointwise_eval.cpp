@@ -15,14 +15,14 @@ namespace meshfuse {
 namespace {
 
 /// Bool arithmetic is modulo two, where torch asks for another operator.
-at::Tensor subtract(const at::Tensor& x0, const at::Tensor& x1) {
+at::Tensor differenceOf(const at::Tensor& x0, const at::Tensor& x1) {
   return x0.scalar_type() == at::kBool ? at::logical_xor(x0, x1) : at::sub(x0, x1);
 }
 
-at::Tensor negate(const at::Tensor& x0) { return x0.scalar_type() == at::kBool ? at::clone(x0) : at::neg(x0); }
+at::Tensor negativeOf(const at::Tensor& x0) { return x0.scalar_type() == at::kBool ? at::clone(x0) : at::neg(x0); }
 
 /// Truncating for integers. The most negative number divided by -1 traps in the processor's division: it wraps here.
-at::Tensor divide(const at::Tensor& x0, const at::Tensor& x1) {
+at::Tensor quotientOf(const at::Tensor& x0, const at::Tensor& x1) {
   if (!at::isIntegralType(x0.scalar_type(), /*includeBool=*/false)) {
     return at::div(x0, x1);
   }

@@ -65,6 +65,10 @@ LocalTensors copies(const at::Tensor& tensor, size_t count) {
 /// Term `index` of `count` that combine to `tensor`; terms differ, so that a forgotten reduction shows.
 at::Tensor termOf(const at::Tensor& tensor, ReduceKind kind, int64_t index, int64_t count) {
   const bool isLast = index + 1 == count;
+  if (tensor.scalar_type() == at::kBool) {
+    internalCheck(kind == ReduceKind::Max || kind == ReduceKind::Min, "bools are partial as any or all");
+    return index == 0 ? tensor : at::full_like(tensor, kind == ReduceKind::Min);
+  }
   const int64_t others = (count - 1) * (count + 2) / 2;  // 2 + 3 + … + count
   switch (kind) {
     case ReduceKind::Sum:

@@ -10,8 +10,8 @@ namespace meshfuse {
 
 /// What a bound input contributes to shapes: a tensor's global sizes, or a scalar's value (only integer scalars matter).
 struct InputShape {
-  std::vector<int64_t> sizes;     // tensors
-  std::optional<Scalar> value;    // scalars
+  std::vector<int64_t> sizes = {};              // tensors
+  std::optional<Scalar> value = std::nullopt;  // scalars
 };
 
 /// The same fusion with every extent a constant. Checks sizes between inputs: throws UserError(Runtime) naming the op, the

@@ -72,7 +72,7 @@ struct RowFunctions {
     return applyIn(                                                                         \
         compute,                                                                            \
         []<class T>([[maybe_unused]] T x0, [[maybe_unused]] T x1, [[maybe_unused]] T x2)    \
-            -> decltype device { return device; },                                          \
+            -> std::decay_t<decltype device> { return device; },                                          \
         operands);                                                                          \
   }
 #include "meshfuse/ops/pointwise.def"

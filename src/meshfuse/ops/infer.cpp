@@ -26,10 +26,23 @@ std::vector<TensorType> inferOutputs(const Fusion& fusion, const OpInfo& op, std
   return types;
 }
 
-DimMap dimMapOf(const Fusion& fusion, const Expr& expr) {
+std::vector<std::vector<int64_t>> inferSizes(const Fusion& fusion, const Expr& expr,
+                                             std::span<const std::vector<int64_t>> operandSizes) {
   const OpInfo& op = infoOf(*expr.op);
-  const std::vector<TensorType> tensors = tensorOperands(fusion, expr.args);
-  return op.dimMap({&op, &fusion, expr.args, tensors});
+  std::vector<TensorType> tensors = tensorOperands(fusion, expr.args);
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    for (size_t dim = 0; dim < tensors[i].domain.size(); ++dim) {
+      tensors[i].domain[dim].extent = operandSizes[i][dim];
+    }
+  }
+  std::vector<std::vector<int64_t>> sizes;
+  for (const std::vector<IterDomain>& domain : outputDomains(op.dimMap({&op, &fusion, expr.args, tensors}))) {
+    std::vector<int64_t>& output = sizes.emplace_back();
+    for (const IterDomain& dim : domain) {
+      output.push_back(dim.extent.constant());
+    }
+  }
+  return sizes;
 }
 
 }  // namespace meshfuse

@@ -26,14 +26,16 @@ std::vector<int64_t> sizesOf(const TensorType& type) {
   return sizes;
 }
 
-/// Relative costs of changing one operand: collectives move it over the network, local changes touch memory at most.
+/// Relative costs of changing one operand: collectives move it over the network, local changes touch memory at most. A
+/// reduce-scatter moves half of what an all-reduce does, but its reader will want the other half: they cost the same, so that a
+/// partial value becomes whole unless another operand is sharded.
 double costOf(const ReshardPlan& plan, std::span<const Placement> from) {
   double cost = 0;
   std::vector<Placement> current(from.begin(), from.end());
   for (const ReshardStep& step : plan.steps) {
     Placement& placement = current[static_cast<size_t>(step.axis)];
     if (placement.isPartial()) {
-      cost += step.to.isReplicate() ? 2.0 : 1.0;
+      cost += 2.0;
     } else if (placement.isSharded()) {
       cost += 1.5;
     } else {
@@ -191,7 +193,7 @@ class Propagation {
       std::optional<ShardingRule> best;
       double bestCost = std::numeric_limits<double>::infinity();
       for (ShardingRule& rule : shardingRules(call, map, current)) {
-        const double cost = isLegal(call, map, rule, chosen) ? ruleCost(call, rule, chosen)
+        const double cost = isLegal(map, rule, chosen) ? ruleCost(call, rule, chosen)
                                                              : std::numeric_limits<double>::infinity();
         if (cost < bestCost) {
           bestCost = cost;
@@ -203,12 +205,23 @@ class Propagation {
     return chosen;
   }
 
+  bool isLegal(const DimMap& map, const ShardingRule& rule, std::span<const ShardingRule> outer) const {
+    return partialsCombine(rule, outer) && (rule.factor < 0 || cutsEvenly(map, rule, outer));
+  }
+
+  /// No operand or output may be partial in ways that do not commute on two axes.
+  static bool partialsCombine(const ShardingRule& rule, std::span<const ShardingRule> outer) {
+    const auto commute = [](const Placement& a, const Placement& b) {
+      return !a.isPartial() || !b.isPartial() || combine(a.reduce, b.reduce);
+    };
+    return std::ranges::all_of(outer, [&](const ShardingRule& other) {
+      return std::ranges::equal(rule.inputs, other.inputs, commute) &&
+             std::ranges::equal(rule.outputs, other.outputs, commute);
+    });
+  }
+
   /// A factor that is only part of a dimension is cut into equal parts, so that local parts are contiguous in both.
-  bool isLegal(const OpCall& /*call*/, const DimMap& map, const ShardingRule& rule,
-               std::span<const ShardingRule> outer) const {
-    if (rule.factor < 0) {
-      return true;
-    }
+  bool cutsEvenly(const DimMap& map, const ShardingRule& rule, std::span<const ShardingRule> outer) const {
     const auto isPart = [&](const std::vector<DimFactors>& dims) {
       return std::ranges::any_of(dims, [&](const DimFactors& factors) {
         return factors.size() > 1 && std::ranges::find(factors, rule.factor) != factors.end();
