@@ -1,5 +1,6 @@
 # One GoogleTest binary per layer, meshfuse_<layer>_test, from tests/<layer>/*_test.cpp. It links that layer and what
-# the layer may use, nothing else.
+# the layer may use, nothing else. tests/<layer>/<name>_driver.cpp is the program meshfuse_<name>_driver that a Python
+# test talks to.
 find_package(GTest)
 if(NOT GTest_FOUND)
   message(WARNING "meshfuse: GoogleTest was not found, the C++ tests are left out (Debian: libgtest-dev)")
@@ -23,4 +24,19 @@ foreach(_layer IN LISTS MESHFUSE_LAYERS)
   add_test(NAME ${_target} COMMAND ${_target} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(
     ${_target} PROPERTIES TIMEOUT 600 ENVIRONMENT GTEST_OUTPUT=xml:${PROJECT_BINARY_DIR}/reports/${_target}.xml)
+endforeach()
+
+foreach(_layer IN LISTS MESHFUSE_LAYERS)
+  file(GLOB _drivers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${_layer}/*_driver.cpp)
+  foreach(_source IN LISTS _drivers)
+    cmake_path(GET _source STEM _name)
+    set(_target meshfuse_${_name})
+    add_executable(${_target} ${_source})
+    target_compile_options(${_target} PRIVATE ${MESHFUSE_WARNINGS})
+    target_link_libraries(${_target} PRIVATE meshfuse_${_layer})
+    if(MESHFUSE_${_layer}_TORCH)
+      meshfuse_use_torch(${_target} PRIVATE)
+    endif()
+    set_target_properties(${_target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  endforeach()
 endforeach()

@@ -10,8 +10,11 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def load_dump_tool() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("dump_torch_promotion", ROOT / "tools" / "dump_torch_promotion.py")
-    assert spec is not None and spec.loader is not None
+    spec = importlib.util.spec_from_file_location(
+        "dump_torch_promotion", ROOT / "tools" / "dump_torch_promotion.py"
+    )
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -36,7 +36,8 @@ IntegerBounds boundsOf(PrimType type) noexcept {
 int64_t integerFrom(double value, PrimType type) {
   double whole = std::trunc(value);
   IntegerBounds bounds = boundsOf(type);
-  if (!(whole >= bounds.low && whole < bounds.high)) {
+  bool fits = whole >= bounds.low && whole < bounds.high;  // no NaN does
+  if (!fits) {
     std::string rule = std::string("a number that becomes ").append(nameOf(type)) +
                        " must be finite and in that type's range";
     throwUser(ErrorKind::Value, {"cast", rule, "got " + toText(value),
