@@ -33,7 +33,8 @@ void normalizeReductionDims(std::string_view op, const Fusion& fusion, std::vect
               {op, "No reduction axis specified", "got no dims for " + describe(fusion, args[0]),
                rank == 0 ? "a 0-d tensor needs no reduction" : "name at least one dim, or none at all for all dims"});
   }
-  args[1] = rank == 0 ? Ints{} : wrapDims(op, dims, rank, "Reduction axes are not unique");
+  // Any dims reduce a 0-d operand to itself; [0] is the one form of them that can be written again.
+  args[1] = rank == 0 ? Ints{0} : wrapDims(op, dims, rank, "Reduction axes are not unique");
   std::ranges::sort(std::get<Ints>(args[1]));
 }
 

@@ -8,7 +8,7 @@ namespace meshfuse {
 /// The parameters (arg, dims, keepdim, dtype) with the language's three calls: all dims, one dim, a list of dims.
 void setReductionParams(OpInfo& op);
 
-/// Completes the dims at args[1]: None means all; negative dims wrap; a 0-d operand has none left. Throws UserError(Runtime):
+/// Completes the dims at args[1]: None means all; negative dims wrap; a 0-d operand gets [0]. Throws UserError(Runtime):
 /// no dims, repeated dims, a dim out of range.
 void normalizeReductionDims(std::string_view op, const Fusion& fusion, std::vector<Arg>& args);
 

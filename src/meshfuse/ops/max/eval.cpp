@@ -28,7 +28,8 @@ at::Scalar identity(at::ScalarType dtype) {
 std::vector<PolymorphicValue> evaluate(const EvalCall& call) {
   const Ints& dims = std::get<Ints>(call.expr->args[1]);
   const at::Tensor arg = call.tensor(0);
-  if (std::ranges::any_of(dims, [&](int64_t dim) { return arg.size(dim) == 0; })) {
+  const auto isEmpty = [&arg](int64_t dim) { return arg.size(dim) == 0; };
+  if (arg.dim() != 0 && std::ranges::any_of(dims, isEmpty)) {
     return {at::full(call.outputSizes[0], identity(arg.scalar_type()), arg.options())};
   }
   return {at::amax(arg, dims, std::get<Scalar>(call.expr->args[2]).toBool())};

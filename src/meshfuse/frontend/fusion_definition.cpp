@@ -1,0 +1,147 @@
+// The language for C++ users: defines a fusion call by call and runs it.
+#include "meshfuse/frontend/fusion_definition.h"
+
+#include <ATen/ATen.h>
+
+#include "meshfuse/base/error.h"
+#include "meshfuse/frontend/definition_source.h"
+#include "meshfuse/runtime/fusion_executor.h"
+#include "meshfuse/values/torch_types.h"
+
+namespace meshfuse {
+
+bool ValueHandle::isTensor() const { return definition_->fusion().val(id_).isTensor(); }
+
+PrimType ValueHandle::dtype() const { return definition_->fusion().val(id_).dtype(); }
+
+std::string ValueHandle::toText() const { return describeValue(definition_->fusion(), id_); }
+
+FusionDefinition::FusionDefinition() = default;
+FusionDefinition::~FusionDefinition() = default;
+
+void FusionDefinition::requireOpen(std::string_view op) const {
+  if (isClosed()) {
+    throwUser(ErrorKind::Runtime, {op, "an executed definition is closed",
+                                   "the definition has been executed", "make a new definition"});
+  }
+}
+
+ValueHandle FusionDefinition::defineTensor(TensorInput input) {
+  requireOpen("define_tensor");
+  input = storedForm(std::move(input));
+  const ValId id = fusion_.addInputTensor(input.dtype, input.shape, std::move(input.contiguity),
+                                          std::move(input.strideOrder), input.isCpu);
+  return {*this, id};
+}
+
+ValueHandle FusionDefinition::defineTensor(std::vector<int64_t> shape, Contiguity contiguity,
+                                           PrimType dtype, bool isCpu,
+                                           std::vector<int64_t> strideOrder) {
+  return defineTensor(
+      TensorInput{std::move(shape), std::move(contiguity), dtype, isCpu, std::move(strideOrder)});
+}
+
+ValueHandle FusionDefinition::defineTensor(std::vector<int64_t> shape, bool contiguity,
+                                           PrimType dtype, bool isCpu,
+                                           std::vector<int64_t> strideOrder) {
+  Contiguity flags = uniformContiguity(shape, strideOrder, contiguity);
+  return defineTensor(std::move(shape), std::move(flags), dtype, isCpu, std::move(strideOrder));
+}
+
+ValueHandle FusionDefinition::fromPytorch(const at::Tensor& tensor, bool staticSizes) {
+  constexpr std::string_view kOp = "from_pytorch";
+  if (!tensor.defined() || tensor.layout() != at::kStrided) {
+    throwUser(ErrorKind::Value, {kOp, "a tensor needs sizes and strides",
+                                 tensor.defined() ? "got a tensor of layout " +
+                                                        std::string(c10::toString(tensor.layout()))
+                                                  : "got an undefined tensor",
+                                 "pass a dense (strided) tensor"});
+  }
+  const std::optional<PrimType> dtype = findPrimTypeOf(tensor.scalar_type());
+  if (!dtype) {
+    throwUser(ErrorKind::Value,
+              {kOp, "the language has no such element type",
+               "got a tensor of dtype " + std::string(c10::toString(tensor.scalar_type())),
+               "convert the tensor to one of the types of DataType"});
+  }
+  const bool isCpu = tensor.dim() == 0 && tensor.is_cpu();
+  return defineTensor(tensorInputOf(tensor.sizes(), tensor.strides(), *dtype, staticSizes, isCpu));
+}
+
+ValueHandle FusionDefinition::defineScalar(PrimType dtype) {
+  requireOpen("define_scalar");
+  if (dtype == PrimType::Null) {
+    throwUser(ErrorKind::Runtime, {"define_scalar", "a scalar has a type", "got DataType.Null",
+                                   "name the type of the scalar"});
+  }
+  return {*this, fusion_.addInputScalar(dtype)};
+}
+
+ValueHandle FusionDefinition::defineConstant(Scalar value, std::optional<PrimType> dtype) {
+  requireOpen("define_scalar");
+  const PrimType type = dtype.value_or(value.type());
+  return {*this, fusion_.addScalar(type, value.castTo(type))};
+}
+
+void FusionDefinition::addOutput(const ValueHandle& value) {
+  requireOpen("add_output");
+  const Arg arg = argOf("add_output", value);
+  if (!value.isTensor()) {
+    throwUser(ErrorKind::Runtime,
+              {"add_output", "Non-TensorView outputs are not supported",
+               "got the scalar " + value.toText(),
+               "use the scalar in an operation on tensors and add that operation's result"});
+  }
+  fusion_.addOutput(std::get<ValId>(arg));
+}
+
+Arg FusionDefinition::argOf(std::string_view op, const ValueHandle& handle) const {
+  if (&handle.definition() != this) {
+    throwUser(ErrorKind::Runtime, {op, "values must belong to the definition that is being built",
+                                   "got " + handle.toText() + " of another definition",
+                                   "define the value again in this definition"});
+  }
+  return handle.id();
+}
+
+std::vector<ValId> FusionDefinition::append(const OpInfo& op, std::vector<Arg> args) {
+  requireOpen(op.name);
+  return addCall(fusion_, op, std::move(args));
+}
+
+std::vector<ValueHandle> FusionDefinition::call(std::string_view op, std::vector<Arg> args) {
+  const OpInfo* info = findOp(op);
+  if (info == nullptr) {
+    throwUser(ErrorKind::Value,
+              {op, "the language has no such operation", "got the name '" + std::string(op) + "'",
+               "use one of the operations of allOps()"});
+  }
+  std::vector<ValueHandle> outputs;
+  for (ValId id : append(*info, std::move(args))) {
+    outputs.emplace_back(*this, id);
+  }
+  return outputs;
+}
+
+FusionExecutor& FusionDefinition::executor() {
+  if (FusionExecutor* existing = executor_.load(std::memory_order_acquire)) {
+    return *existing;
+  }
+  const std::scoped_lock lock(executorMutex_);
+  if (ownedExecutor_ == nullptr) {
+    if (fusion_.outputs().empty()) {
+      throwUser(ErrorKind::NotImplemented,
+                {"execute", "Fusion is empty!", "the definition has no outputs",
+                 "add at least one with add_output"});
+    }
+    ownedExecutor_ = std::make_unique<FusionExecutor>(fusion_);
+    executor_.store(ownedExecutor_.get(), std::memory_order_release);
+  }
+  return *ownedExecutor_;
+}
+
+KernelArgumentHolder FusionDefinition::execute(const KernelArgumentHolder& inputs) {
+  return executor().execute(inputs);
+}
+
+}  // namespace meshfuse

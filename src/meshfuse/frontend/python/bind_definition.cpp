@@ -1,0 +1,231 @@
+// The Python side of definitions: what happens between entering a block and the first execution.
+#include "meshfuse/frontend/python/bind_definition.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "meshfuse/base/error.h"
+#include "meshfuse/frontend/definition_source.h"
+#include "meshfuse/frontend/python/bind_data_type.h"
+#include "meshfuse/frontend/python/bind_fusion.h"
+#include "meshfuse/frontend/python/bind_ops.h"
+#include "meshfuse/frontend/python/open_blocks.h"
+#include "meshfuse/frontend/python/parse_arguments.h"
+#include "meshfuse/frontend/python/python_errors.h"
+#include "meshfuse/frontend/python/value_objects.h"
+#include "meshfuse/frontend/tensor_descriptor.h"
+
+namespace nb = nanobind;
+
+namespace meshfuse {
+namespace {
+
+using Sizes = std::vector<int64_t>;
+
+/// The definition that `op` may add to. AttributeError after the first execution, RuntimeError outside its block.
+FusionDefinition& openDefinition(const DefinitionObject& self, std::string_view op) {
+  if (self.definition != nullptr && self.definition->isClosed()) {
+    throw nb::attribute_error(
+        toText({op, "an executed definition is closed", "the definition has been executed",
+                "enter a new 'with' block, which defines it anew"})
+            .c_str());
+  }
+  if (self.definition == nullptr || !hasOpenBlock(*self.definition)) {
+    throwUser(ErrorKind::Runtime, {op, "a definition is written inside its block",
+                                   "the block of this definition is not open on this thread",
+                                   "call it inside 'with FusionDefinition() as fd:'"});
+  }
+  return *self.definition;
+}
+
+void enterBlock(DefinitionObject& self) {
+  if (self.definition != nullptr && hasOpenBlock(*self.definition)) {
+    throwUser(ErrorKind::Runtime,
+              {"FusionDefinition", "a definition's block is entered once at a time",
+               "the block of this definition is open already", "use another FusionDefinition"});
+  }
+  self.definition = std::make_shared<FusionDefinition>();
+  openBlock(self.definition);
+}
+
+void leaveBlock(DefinitionObject& self, bool failed) {
+  if (self.definition == nullptr) {
+    return;
+  }
+  closeBlock(*self.definition);
+  if (failed) {
+    self.definition.reset();
+  }
+}
+
+nb::object defineTensor(const DefinitionObject& self, TensorInput input) {
+  const ValueHandle handle = openDefinition(self, "define_tensor").defineTensor(std::move(input));
+  return wrapValue(self.definition, handle.id());
+}
+
+nb::object defineByFlags(const DefinitionObject& self, Sizes shape, Contiguity contiguity,
+                         PrimType dtype, bool isCpu, Sizes strideOrder) {
+  return defineTensor(
+      self, {std::move(shape), std::move(contiguity), dtype, isCpu, std::move(strideOrder)});
+}
+
+nb::object defineByFlag(const DefinitionObject& self, Sizes shape, bool contiguity, PrimType dtype,
+                        bool isCpu, Sizes strideOrder) {
+  Contiguity flags = uniformContiguity(shape, strideOrder, contiguity);
+  return defineTensor(self,
+                      {std::move(shape), std::move(flags), dtype, isCpu, std::move(strideOrder)});
+}
+
+nb::object defineByStrides(const DefinitionObject& self, const Sizes& sizes, const Sizes& strides,
+                           PrimType dtype, bool staticSizes, bool isCpu) {
+  return defineTensor(self, tensorInputOf(sizes, strides, dtype, staticSizes, isCpu));
+}
+
+/// All forms of define_scalar: a symbolic scalar for a missing value, a constant for a number.
+nb::object defineScalar(const DefinitionObject& self, nb::handle value, nb::handle dtype) {
+  const auto refuse = [](const char* found) {
+    throwUser(ErrorKind::Type,
+              {"define_scalar()", "incompatible function arguments", found,
+               "call it as define_scalar(dtype: DataType = DataType.Double) or "
+               "define_scalar(value: number | None, dtype: DataType | None = None)"});
+  };
+  std::optional<PrimType> type;
+  const bool valueIsType = nb::isinstance<PrimType>(value);
+  if (valueIsType && !dtype.is_none()) {
+    refuse("got two types");
+  }
+  if (const nb::handle typeArgument = valueIsType ? value : dtype; !typeArgument.is_none()) {
+    PrimType given = PrimType::Null;
+    if (!nb::try_cast(typeArgument, given, false)) {
+      refuse("dtype is not a DataType");
+    }
+    type = given;
+  }
+  std::optional<Scalar> number;
+  if (!valueIsType && !value.is_none()) {
+    number = numberOf(value.ptr());
+    if (!number) {
+      refuse("value is not a number of at most 64 bits");
+    }
+  }
+  FusionDefinition& definition = openDefinition(self, "define_scalar");
+  const ValueHandle handle = number ? definition.defineConstant(*number, type)
+                                    : definition.defineScalar(type.value_or(PrimType::Double));
+  return wrapValue(self.definition, handle.id());
+}
+
+std::vector<nb::object> defineVector(const DefinitionObject& self, int64_t size) {
+  FusionDefinition& definition = openDefinition(self, "define_vector");
+  if (size < 0) {
+    throwUser(ErrorKind::Runtime,
+              {"define_vector", "a vector's size must not be negative",
+               "got " + std::to_string(size), "pass the number of its scalars"});
+  }
+  std::vector<nb::object> scalars;
+  for (int64_t i = 0; i < size; ++i) {
+    scalars.push_back(wrapValue(self.definition, definition.defineScalar(PrimType::Int).id()));
+  }
+  return scalars;
+}
+
+void addOutput(const DefinitionObject& self, const ValueObject& output) {
+  openDefinition(self, "add_output").addOutput(ValueHandle(*output.definition, output.id));
+}
+
+std::string source(const DefinitionObject& self) {
+  return definitionSource(self.definition == nullptr ? Fusion() : self.definition->fusion());
+}
+
+/// (True, None), or (False, why) for a definition that cannot be executed.
+std::pair<bool, std::optional<std::string>> validateDefinition(const DefinitionObject& self) {
+  if (self.definition == nullptr) {
+    return {false, "Fusion does not exist!"};
+  }
+  if (self.definition->isClosed()) {
+    openDefinition(self, "validate_definition");
+  }
+  if (self.definition->fusion().vals().empty()) {
+    return {false, "Fusion is empty!"};
+  }
+  if (self.definition->fusion().outputs().empty()) {
+    return {false, "Fusion has no outputs!"};
+  }
+  return {true, std::nullopt};
+}
+
+std::pair<Contiguity, Sizes> describeTensor(const Sizes& sizes, const Sizes& strides) {
+  TensorDescriptor descriptor = computeTensorDescriptor(sizes, strides);
+  return {std::move(descriptor.contiguity), std::move(descriptor.strideOrder)};
+}
+
+constexpr const char* kDefineTensorDoc =
+    "A tensor input, next in order. Sizes: -1 symbolic, 0 empty, 1 broadcast, n static. Contiguity "
+    "is in allocation order, None "
+    "exactly on broadcast dimensions. stride_order[d] is the position of dimension d in memory, 0 "
+    "being innermost. With sizes and "
+    "strides, both are derived, and sizes are symbolic unless static_sizes.";
+
+void bindDefining(nb::class_<DefinitionObject>& definition) {
+  using nb::literals::operator""_a;
+  definition
+      .def("define_tensor", defineByFlags, "shape"_a, "contiguity"_a, "dtype"_a = PrimType::Float,
+           "is_cpu"_a = false, "stride_order"_a = Sizes{}, kDefineTensorDoc)
+      .def("define_tensor", defineByFlag, "shape"_a, "contiguity"_a = false,
+           "dtype"_a = PrimType::Float, "is_cpu"_a = false, "stride_order"_a = Sizes{})
+      .def("define_tensor", defineByStrides, "sizes"_a, "strides"_a, "dtype"_a = PrimType::Float,
+           "static_sizes"_a = false, "is_cpu"_a = false)
+      .def("define_scalar", defineScalar, "value"_a = nb::none(), "dtype"_a = nb::none(),
+           nb::sig("def define_scalar(self, value: DataType | bool | int | float | complex | None "
+                   "= None, "
+                   "dtype: DataType | None = None) -> Scalar"),
+           "A scalar: symbolic and the next input without a value, else a constant. A bool without "
+           "a dtype is an Int.")
+      .def("define_vector", defineVector, "size"_a,
+           nb::sig("def define_vector(self, size: int) -> list[Scalar]"),
+           "`size` symbolic Int scalars, each its own input.")
+      .def("add_output", addOutput, "output"_a,
+           "Returns this tensor from execute, after those added before.");
+}
+
+void bindLifeCycle(nb::class_<DefinitionObject>& definition) {
+  using nb::literals::operator""_a;
+  definition.def("_enter_block", enterBlock)
+      .def("_leave_block", leaveBlock, "failed"_a)
+      .def("validate_definition", validateDefinition,
+           "(True, None), or (False, why) where there is nothing to execute.")
+      .def("__repr__", source, "The Python source of a function that makes the same definition.")
+      .def_prop_ro("fusion", fusionOf, "The fusion, to inspect and compare.");
+}
+
+}  // namespace
+
+FusionDefinition& definitionToRun(const DefinitionObject& self) {
+  if (self.definition == nullptr) {
+    throwUser(ErrorKind::NotImplemented,
+              {"execute", "Fusion does not exist!",
+               "no block has defined it, or its last block ended with an exception",
+               "define it inside 'with FusionDefinition() as fd:'"});
+  }
+  return *self.definition;
+}
+
+void bindDefinition(nb::module_& module, nb::class_<DefinitionObject>& definition) {
+  registerErrorTranslator();
+  bindDataType(module);
+  bindValues(module);
+  bindFusion(module);
+  bindOps(module);
+  bindDefining(definition);
+  bindLifeCycle(definition);
+  module.def("compute_tensor_descriptor", describeTensor, nb::arg("sizes"), nb::arg("strides"),
+             "(contiguity, stride_order) of a tensor with these sizes and strides.");
+}
+
+}  // namespace meshfuse

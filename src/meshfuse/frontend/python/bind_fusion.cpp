@@ -1,0 +1,76 @@
+// A fusion as Python sees it: to inspect, print and compare.
+#include "meshfuse/frontend/python/bind_fusion.h"
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "meshfuse/frontend/python/bind_definition.h"
+#include "meshfuse/frontend/python/value_objects.h"
+#include "meshfuse/ir/print.h"
+
+namespace nb = nanobind;
+
+namespace meshfuse {
+namespace {
+
+std::vector<nb::object> wrapAll(const FusionObject& self, std::span<const ValId> ids) {
+  std::vector<nb::object> values;
+  for (ValId id : ids) {
+    values.push_back(wrapValue(self.definition, id));
+  }
+  return values;
+}
+
+std::vector<nb::object> inputs(const FusionObject& self) {
+  return wrapAll(self, self.definition->fusion().inputs());
+}
+std::vector<nb::object> outputs(const FusionObject& self) {
+  return wrapAll(self, self.definition->fusion().outputs());
+}
+
+std::vector<nb::object> vals(const FusionObject& self) {
+  std::vector<ValId> ids;
+  for (uint32_t i = 0; i < self.definition->fusion().vals().size(); ++i) {
+    ids.push_back(ValId{i});
+  }
+  return wrapAll(self, ids);
+}
+
+std::string text(const FusionObject& self) { return print(self.definition->fusion()); }
+
+nb::object isSameFusion(const FusionObject& self, nb::handle other) {
+  if (!nb::isinstance<FusionObject>(other)) {
+    return nb::borrow(Py_NotImplemented);
+  }
+  const auto& fusion = *nb::inst_ptr<FusionObject>(other);
+  return nb::bool_(sameDefinition(self.definition->fusion(), fusion.definition->fusion()));
+}
+
+}  // namespace
+
+void bindFusion(nb::module_& module) {
+  nb::class_<FusionObject>(module, "Fusion", "The tensor program of a definition.")
+      .def("inputs", inputs, nb::sig("def inputs(self) -> list[Val]"),
+           "In the order of execute's arguments.")
+      .def("outputs", outputs, nb::sig("def outputs(self) -> list[Val]"),
+           "In the order of execute's results.")
+      .def("vals", vals, nb::sig("def vals(self) -> list[Val]"),
+           "All values, in the order they were made.")
+      .def("print_math", text, "Its text, one line a value.")
+      .def("__str__", text)
+      .def("__eq__", isSameFusion, nb::sig("def __eq__(self, other: object, /) -> bool"),
+           "Whether both make the same definition: inputs, calls, outputs and types.")
+      .def("__hash__",
+           [](const FusionObject& self) { return structuralHash(self.definition->fusion()) >> 1; });
+}
+
+FusionObject fusionOf(const DefinitionObject& self) {
+  definitionToRun(self);
+  return {self.definition};
+}
+
+}  // namespace meshfuse

@@ -1,0 +1,197 @@
+// The operations of the language as Python functions: one object per row of the op table, called without an intermediate tuple.
+#include "meshfuse/frontend/python/bind_ops.h"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+#include <structmember.h>
+
+#include "meshfuse/base/error.h"
+#include "meshfuse/frontend/python/call_text.h"
+#include "meshfuse/frontend/python/open_blocks.h"
+#include "meshfuse/frontend/python/parse_arguments.h"
+#include "meshfuse/frontend/python/python_errors.h"
+#include "meshfuse/frontend/python/value_objects.h"
+
+namespace nb = nanobind;
+
+namespace meshfuse {
+namespace {
+
+/// A Python object that is called like a function.
+struct OpFunction {
+  PyObject base;
+  vectorcallfunc call;
+  const OpInfo* op;
+  const CallParser* parser;  // owned
+};
+
+OpFunction& functionOf(PyObject* self) { return *reinterpret_cast<OpFunction*>(self); }
+
+PyObject* wrapOutputs(const std::shared_ptr<FusionDefinition>& definition,
+                      const std::vector<ValId>& outputs) {
+  if (outputs.size() == 1) {
+    return wrapValue(definition, outputs.front()).release().ptr();
+  }
+  const auto tuple = nb::steal<nb::tuple>(PyTuple_New(static_cast<Py_ssize_t>(outputs.size())));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i),
+                     wrapValue(definition, outputs[i]).release().ptr());
+  }
+  return nb::object(tuple).release().ptr();
+}
+
+PyObject* callOp(PyObject* self, PyObject* const* args, size_t countAndFlags, PyObject* names) {
+  const OpFunction& function = functionOf(self);
+  try {
+    const std::shared_ptr<FusionDefinition>* definition = innermostDefinition();
+    if (definition == nullptr) {
+      throwUser(ErrorKind::Runtime,
+                {function.op->name, "an operation is added to the definition whose block is open",
+                 "no definition's block is open on this thread",
+                 "call it inside 'with FusionDefinition() as fd:'"});
+    }
+    const PythonCall call{args, static_cast<size_t>(PyVectorcall_NARGS(countAndFlags)), names};
+    std::vector<Arg> parsed = function.parser->parse(**definition, call);
+    return wrapOutputs(*definition, (*definition)->append(*function.op, std::move(parsed)));
+  } catch (...) {
+    setPythonError();
+    return nullptr;
+  }
+}
+
+void deallocOp(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  delete functionOf(self).parser;
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+PyObject* newText(const std::string& text) {
+  return PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
+}
+
+PyObject* reprOp(PyObject* self) {
+  return newText("<operation meshfuse.ops." + std::string(functionOf(self).op->name) + ">");
+}
+
+PyObject* nameOfOp(PyObject* self, void* /*closure*/) {
+  return newText(std::string(functionOf(self).op->name));
+}
+PyObject* docOfOp(PyObject* self, void* /*closure*/) {
+  return newText(docText(*functionOf(self).op));
+}
+PyObject* moduleOfOp(PyObject* /*self*/, void* /*closure*/) { return newText("meshfuse.ops"); }
+/// Pickled and copied by name, as functions are.
+PyObject* reduceOp(PyObject* self, PyObject* /*args*/) { return nameOfOp(self, nullptr); }
+
+/// The type of all operations; built once, when the module is.
+nb::object makeOpType() {
+  static PyMemberDef members[] = {
+      {"__vectorcalloffset__", T_PYSSIZET, offsetof(OpFunction, call), READONLY, nullptr},
+      {nullptr, 0, 0, 0, nullptr},
+  };
+  static PyGetSetDef attributes[] = {
+      {"__name__", nameOfOp, nullptr, nullptr, nullptr},
+      {"__qualname__", nameOfOp, nullptr, nullptr, nullptr},
+      {"__module__", moduleOfOp, nullptr, nullptr, nullptr},
+      {"__doc__", docOfOp, nullptr, nullptr, nullptr},
+      {nullptr, nullptr, nullptr, nullptr, nullptr},
+  };
+  static PyMethodDef methods[] = {
+      {"__reduce__", reduceOp, METH_NOARGS, nullptr},
+      {nullptr, nullptr, 0, nullptr},
+  };
+  static PyType_Slot slots[] = {
+      {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+      {Py_tp_dealloc, reinterpret_cast<void*>(deallocOp)},
+      {Py_tp_repr, reinterpret_cast<void*>(reprOp)},
+      {Py_tp_members, members},
+      {Py_tp_getset, attributes},
+      {Py_tp_methods, methods},
+      {0, nullptr},
+  };
+  static PyType_Spec spec = {"meshfuse._C.Operation", sizeof(OpFunction), 0,
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL |
+                                 Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+                             slots};
+  return nb::steal(PyType_FromSpec(&spec));
+}
+
+nb::object makeOpFunction(PyTypeObject* type, const OpInfo& op) {
+  auto parser = std::make_unique<CallParser>(op);
+  nb::object object = nb::steal(type->tp_alloc(type, 0));
+  if (!object.is_valid()) {
+    throw nb::python_error();
+  }
+  OpFunction& function = functionOf(object.ptr());
+  function.call = callOp;
+  function.op = &op;
+  function.parser = parser.release();
+  return object;
+}
+
+std::string_view kindName(ParamKind kind) {
+  constexpr std::string_view kNames[] = {"Tensor", "Operand", "Int", "Ints", "Bool", "DataType"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+/// Name, kind and default (None where required) of a parameter.
+using ParamFacts = std::tuple<std::string, std::string, std::optional<std::string>>;
+/// A call's parameters, and how many of them are passed by position only.
+using OverloadFacts = std::tuple<std::vector<ParamFacts>, size_t>;
+
+std::vector<OverloadFacts> overloadsOf(const std::string& name) {
+  const OpInfo* op = findOp(name);
+  if (op == nullptr) {
+    throw nb::key_error(name.c_str());
+  }
+  std::vector<OverloadFacts> result;
+  for (const Overload& overload : op->overloads) {
+    std::vector<ParamFacts> params;
+    for (const Param& param : overload.params) {
+      params.emplace_back(param.name, kindName(param.kind),
+                          param.optional ? std::optional(defaultText(param)) : std::nullopt);
+    }
+    result.emplace_back(std::move(params), overload.positionalOnly);
+  }
+  return result;
+}
+
+size_t outputCountOf(const std::string& name) {
+  const OpInfo* op = findOp(name);
+  if (op == nullptr) {
+    throw nb::key_error(name.c_str());
+  }
+  return op->outputCount;
+}
+
+}  // namespace
+
+void bindOps(nb::module_& module) {
+  nb::object type = makeOpType();
+  if (!type.is_valid()) {
+    throw nb::python_error();
+  }
+  nb::list functions;
+  for (const OpInfo* op : allOps()) {
+    functions.append(makeOpFunction(reinterpret_cast<PyTypeObject*>(type.ptr()), *op));
+  }
+  module.attr("Operation") = type;
+  module.attr("op_functions") = nb::tuple(functions);
+  module.def("op_overloads", overloadsOf, nb::arg("name"),
+             "The calls of an operation: for each, its parameters as (name, kind, default) and how "
+             "many of them are passed by "
+             "position only.");
+  module.def("op_output_count", outputCountOf, nb::arg("name"),
+             "How many values an operation returns.");
+}
+
+}  // namespace meshfuse
