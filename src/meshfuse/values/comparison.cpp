@@ -183,28 +183,7 @@ bool lessOrEqual(const PolymorphicValue& a, const PolymorphicValue& b, const cha
   return order(a, b, op) <= 0;
 }
 
-}  // namespace detail
-
-PolymorphicValue eq(const PolymorphicValue& a, const PolymorphicValue& b) {
-  return areTensorOperands(a, b) ? compareTensors("eq", &at::eq, a, b) : PolymorphicValue(a == b);
-}
-PolymorphicValue ne(const PolymorphicValue& a, const PolymorphicValue& b) {
-  return areTensorOperands(a, b) ? compareTensors("ne", &at::ne, a, b) : PolymorphicValue(a != b);
-}
-PolymorphicValue lt(const PolymorphicValue& a, const PolymorphicValue& b) {
-  return areTensorOperands(a, b) ? compareTensors("lt", &at::lt, a, b) : PolymorphicValue(a < b);
-}
-PolymorphicValue gt(const PolymorphicValue& a, const PolymorphicValue& b) {
-  return areTensorOperands(a, b) ? compareTensors("gt", &at::gt, a, b) : PolymorphicValue(a > b);
-}
-PolymorphicValue le(const PolymorphicValue& a, const PolymorphicValue& b) {
-  return areTensorOperands(a, b) ? compareTensors("le", &at::le, a, b) : PolymorphicValue(a <= b);
-}
-PolymorphicValue ge(const PolymorphicValue& a, const PolymorphicValue& b) {
-  return areTensorOperands(a, b) ? compareTensors("ge", &at::ge, a, b) : PolymorphicValue(a >= b);
-}
-
-bool isSame(const PolymorphicValue& a, const PolymorphicValue& b) {
+bool sameContents(const PolymorphicValue& a, const PolymorphicValue& b) {
   if (a.kind() != b.kind()) {
     return false;
   }
@@ -227,6 +206,27 @@ bool isSame(const PolymorphicValue& a, const PolymorphicValue& b) {
     default:
       return (isNan(a) && isNan(b)) || a == b;
   }
+}
+
+}  // namespace detail
+
+PolymorphicValue eq(const PolymorphicValue& a, const PolymorphicValue& b) {
+  return areTensorOperands(a, b) ? compareTensors("eq", &at::eq, a, b) : PolymorphicValue(a == b);
+}
+PolymorphicValue ne(const PolymorphicValue& a, const PolymorphicValue& b) {
+  return areTensorOperands(a, b) ? compareTensors("ne", &at::ne, a, b) : PolymorphicValue(a != b);
+}
+PolymorphicValue lt(const PolymorphicValue& a, const PolymorphicValue& b) {
+  return areTensorOperands(a, b) ? compareTensors("lt", &at::lt, a, b) : PolymorphicValue(a < b);
+}
+PolymorphicValue gt(const PolymorphicValue& a, const PolymorphicValue& b) {
+  return areTensorOperands(a, b) ? compareTensors("gt", &at::gt, a, b) : PolymorphicValue(a > b);
+}
+PolymorphicValue le(const PolymorphicValue& a, const PolymorphicValue& b) {
+  return areTensorOperands(a, b) ? compareTensors("le", &at::le, a, b) : PolymorphicValue(a <= b);
+}
+PolymorphicValue ge(const PolymorphicValue& a, const PolymorphicValue& b) {
+  return areTensorOperands(a, b) ? compareTensors("ge", &at::ge, a, b) : PolymorphicValue(a >= b);
 }
 
 bool isSameNanSensitive(const PolymorphicValue& a, const PolymorphicValue& b) {

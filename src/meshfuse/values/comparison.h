@@ -9,6 +9,7 @@ namespace detail {
 bool equal(const PolymorphicValue& a, const PolymorphicValue& b);
 bool less(const PolymorphicValue& a, const PolymorphicValue& b, const char* op);
 bool lessOrEqual(const PolymorphicValue& a, const PolymorphicValue& b, const char* op);
+bool sameContents(const PolymorphicValue& a, const PolymorphicValue& b);
 }  // namespace detail
 
 // Numbers compare by their exact value whatever their kinds, pointers by address, vectors element by element, None equals None;
@@ -16,8 +17,13 @@ bool lessOrEqual(const PolymorphicValue& a, const PolymorphicValue& b, const cha
 // vector with a number, larger tensors, distributed tensors) throw UserError(Type) with "Result is dynamic but not convertible to
 // result type".
 inline bool operator==(const PolymorphicValue& a, const PolymorphicValue& b) {
-  return a.is<int64_t>() && b.is<int64_t>() ? a.as<int64_t>() == b.as<int64_t>()
-                                            : detail::equal(a, b);
+  if (a.is<int64_t>() && b.is<int64_t>()) {
+    return a.as<int64_t>() == b.as<int64_t>();
+  }
+  if (a.is<double>() && b.is<double>()) {
+    return a.as<double>() == b.as<double>();
+  }
+  return detail::equal(a, b);
 }
 inline bool operator<(const PolymorphicValue& a, const PolymorphicValue& b) {
   return detail::less(a, b, "<");
@@ -42,7 +48,9 @@ PolymorphicValue ge(const PolymorphicValue& a, const PolymorphicValue& b);
 
 /// Stricter than ==: one kind, NaN the same as NaN, tensors and distributed tensors only if they are the same object (and sharding),
 /// pointers with their element width; vectors and structs by their elements. Never throws for kinds that do not compare.
-bool isSame(const PolymorphicValue& a, const PolymorphicValue& b);
+inline bool isSame(const PolymorphicValue& a, const PolymorphicValue& b) {
+  return a.isIdentical(b) || detail::sameContents(a, b);
+}
 
 /// As ==, but NaN equals NaN (a complex number is NaN if either part is), and operands that == refuses are not the same.
 bool isSameNanSensitive(const PolymorphicValue& a, const PolymorphicValue& b);

@@ -1,6 +1,7 @@
 #include "meshfuse/values/distributed_tensor.h"
 
 #include <algorithm>
+#include <new>
 #include <string>
 
 #include "meshfuse/base/error.h"
@@ -47,6 +48,10 @@ const Sharding& checked(const at::Tensor& local, ShardingId id) {
   return sharding;
 }
 
+c10::DimVector toDimVector(std::span<const int64_t> values) {
+  return {values.begin(), values.end()};
+}
+
 /// Global sizes if every rank's part has the sizes of this one.
 c10::DimVector scaledSizes(const at::Tensor& local, const Sharding& sharding) {
   c10::DimVector sizes(local.sizes().begin(), local.sizes().end());
@@ -77,11 +82,33 @@ c10::DimVector scaledStrides(const at::Tensor& local, const Sharding& sharding) 
   return strides;
 }
 
-/// Whether sizes and strides of the global tensor follow from this rank's part. Sizes first: an uneven tensor is told by them.
+/// Whether the global sizes are what every rank would have with this rank's part. No temporaries: this is all that an uneven
+/// tensor costs before its box.
+bool sizesFollow(c10::IntArrayRef local, const Sharding& sharding,
+                 std::span<const int64_t> globalSizes) {
+  const std::span<const int64_t> meshShape = sharding.mesh.shape();
+  bool strided = false;
+  for (size_t dim = 0; dim < local.size(); ++dim) {
+    int64_t size = local[dim];
+    for (size_t axis = 0; axis < meshShape.size(); ++axis) {
+      const Placement& placement = sharding.placements[axis];
+      if (placement.dim == static_cast<int64_t>(dim) && placement.isSharded()) {
+        size *= meshShape[axis];
+        strided |= placement.isStridedShard();
+      }
+    }
+    if (size != globalSizes[dim]) {
+      return false;
+    }
+  }
+  // A contiguous shard of 1/n of the elements means that all n are alike; the pieces of a strided one may differ.
+  return !strided || isEven(sharding, globalSizes);
+}
+
+/// Whether sizes and strides of the global tensor follow from this rank's part.
 bool follows(const at::Tensor& local, const Sharding& sharding,
              std::span<const int64_t> globalSizes, std::span<const int64_t> globalStrides) {
-  return std::ranges::equal(scaledSizes(local, sharding), globalSizes) &&
-         isEven(sharding, globalSizes) &&
+  return sizesFollow(local.sizes(), sharding, globalSizes) &&
          std::ranges::equal(scaledStrides(local, sharding), globalStrides);
 }
 
@@ -94,7 +121,7 @@ bool follows(const at::Tensor& local, const Sharding& sharding,
              "pass one size and one stride for each dimension"});
 }
 
-ValueWords makeWords(at::Tensor local, ShardingId id, std::span<const int64_t> globalSizes,
+ValueWords makeWords(at::Tensor& local, ShardingId id, std::span<const int64_t> globalSizes,
                      std::span<const int64_t> globalStrides) {
   const Sharding& sharding = checked(local, id);
   const auto rank = static_cast<size_t>(local.dim());
@@ -105,12 +132,20 @@ ValueWords makeWords(at::Tensor local, ShardingId id, std::span<const int64_t> g
     return {local.unsafeReleaseTensorImpl(),
             ValueWords::tagOf(ValueKind::DistributedTensor, 0, id.value())};
   }
-  return {
-      c10::make_intrusive<DistributedBox>(std::move(local), globalSizes, globalStrides).release(),
-      ValueWords::tagOf(ValueKind::DistributedTensor, ValueWords::kBoxed, id.value())};
+  return {DistributedBox::make(std::move(local), globalSizes, globalStrides),
+          ValueWords::tagOf(ValueKind::DistributedTensor, ValueWords::kBoxed, id.value())};
 }
 
 }  // namespace
+
+DistributedBox* DistributedBox::make(at::Tensor&& local, std::span<const int64_t> sizes,
+                                     std::span<const int64_t> strides) {
+  void* block = ::operator new(sizeof(DistributedBox) + 2 * sizes.size() * sizeof(int64_t));
+  auto* box = new (block) DistributedBox(std::move(local), sizes.size());
+  auto* numbers = reinterpret_cast<int64_t*>(box + 1);
+  std::ranges::copy(strides, std::ranges::copy(sizes, numbers).out);
+  return c10::intrusive_ptr<DistributedBox>::unsafe_steal_from_new(box).release();
+}
 
 DistributedTensor::DistributedTensor(at::Tensor local, ShardingId sharding) {
   checked(local, sharding);
@@ -121,16 +156,16 @@ DistributedTensor::DistributedTensor(at::Tensor local, ShardingId sharding) {
 DistributedTensor::DistributedTensor(at::Tensor local, ShardingId sharding,
                                      std::span<const int64_t> globalSizes,
                                      std::span<const int64_t> globalStrides)
-    : words_(makeWords(std::move(local), sharding, globalSizes, globalStrides)) {}
+    : words_(makeWords(local, sharding, globalSizes, globalStrides)) {}
 
 at::Tensor DistributedTensor::takeBoxedLocal() {
   auto owner = c10::intrusive_ptr<DistributedBox>::reclaim(
       static_cast<DistributedBox*>(words_.releaseTarget()));
-  return owner.unique() ? std::move(owner->local) : owner->local;
+  return isOnlyOwner(owner.get()) ? std::move(owner->local()) : owner->local();
 }
 
 c10::DimVector DistributedTensor::sizes() const {
-  return isBoxed() ? box().globalSizes : scaledSizes(words_.tensor(), *sharding());
+  return isBoxed() ? toDimVector(box().globalSizes()) : scaledSizes(words_.tensor(), *sharding());
 }
 
 int64_t DistributedTensor::size(int64_t dim) const {
@@ -145,7 +180,8 @@ int64_t DistributedTensor::size(int64_t dim) const {
 }
 
 c10::DimVector DistributedTensor::strides() const {
-  return isBoxed() ? box().globalStrides : scaledStrides(words_.tensor(), *sharding());
+  return isBoxed() ? toDimVector(box().globalStrides())
+                   : scaledStrides(words_.tensor(), *sharding());
 }
 
 bool DistributedTensor::isSame(const DistributedTensor& other) const noexcept {
@@ -153,8 +189,9 @@ bool DistributedTensor::isSame(const DistributedTensor& other) const noexcept {
     return true;
   }
   return words_.tag() == other.words_.tag() && isBoxed() &&
-         box().local.is_same(other.box().local) && box().globalSizes == other.box().globalSizes &&
-         box().globalStrides == other.box().globalStrides;
+         box().local().is_same(other.box().local()) &&
+         std::ranges::equal(box().globalSizes(), other.box().globalSizes()) &&
+         std::ranges::equal(box().globalStrides(), other.box().globalStrides());
 }
 
 }  // namespace meshfuse

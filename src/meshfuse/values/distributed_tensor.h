@@ -12,18 +12,27 @@
 
 namespace meshfuse {
 
-/// What an uneven distributed tensor keeps beside its local tensor.
+/// What an uneven distributed tensor keeps beside its local tensor, in one block of memory.
 class DistributedBox final : public c10::intrusive_ptr_target {
  public:
-  DistributedBox(at::Tensor localTensor, std::span<const int64_t> sizes,
-                 std::span<const int64_t> strides)
-      : local(std::move(localTensor)),
-        globalSizes(sizes.begin(), sizes.end()),
-        globalStrides(strides.begin(), strides.end()) {}
+  /// The caller owns one reference. `sizes` and `strides` are as many as the tensor has dimensions.
+  static DistributedBox* make(at::Tensor&& local, std::span<const int64_t> sizes,
+                              std::span<const int64_t> strides);
+  static void operator delete(void* block) { ::operator delete(block); }
 
-  at::Tensor local;
-  c10::DimVector globalSizes;
-  c10::DimVector globalStrides;
+  const at::Tensor& local() const noexcept { return local_; }
+  at::Tensor& local() noexcept { return local_; }
+  std::span<const int64_t> globalSizes() const noexcept { return {numbers(), rank_}; }
+  std::span<const int64_t> globalStrides() const noexcept { return {numbers() + rank_, rank_}; }
+
+ private:
+  DistributedBox(at::Tensor&& local, size_t rank) noexcept
+      : local_(std::move(local)), rank_(rank) {}
+  // The sizes, then the strides, lie behind the object.
+  const int64_t* numbers() const noexcept { return reinterpret_cast<const int64_t*>(this + 1); }
+
+  at::Tensor local_;
+  size_t rank_;
 };
 
 /// This rank's part of a tensor that lies over a mesh. Sixteen bytes: copying increments one reference count, moving none.
@@ -47,7 +56,7 @@ class DistributedTensor {
 
   /// This rank's tensor.
   const at::Tensor& local() const& noexcept {
-    return words_.isBoxed() ? box().local : words_.tensor();
+    return words_.isBoxed() ? box().local() : words_.tensor();
   }
   /// Takes this rank's tensor out; no reference count moves unless another value shares the same box.
   at::Tensor local() && { return words_.isBoxed() ? takeBoxedLocal() : words_.takeTensor(); }

@@ -63,14 +63,14 @@ void PolymorphicValue::throwWrongKind(Kind asked) const {
 }
 
 PolymorphicValue::Values& PolymorphicValue::uniqueVector() {
-  if (c10::raw::intrusive_ptr::use_count(words_.target()) != 1) {
+  if (!isOnlyOwner(words_.target())) {
     *this = PolymorphicValue(Values(get<Values>()));
   }
   return static_cast<VectorBox*>(words_.target())->values;
 }
 
 std::complex<double>& PolymorphicValue::uniqueComplex() {
-  if (c10::raw::intrusive_ptr::use_count(words_.target()) != 1) {
+  if (!isOnlyOwner(words_.target())) {
     *this = PolymorphicValue(std::complex<double>(get<std::complex<double>>()));
   }
   return static_cast<ComplexBox*>(words_.target())->value;

@@ -100,7 +100,7 @@ class PolymorphicValue {
       : words_(std::bit_cast<uint64_t>(v), ValueWords::tagOf(Kind::Double)) {}
   PolymorphicValue(std::complex<double> v);
   /// Null when the tensor is undefined.
-  PolymorphicValue(const at::Tensor& v) noexcept : PolymorphicValue(at::Tensor(v)) {}
+  PolymorphicValue(const at::Tensor& v) noexcept : words_(v) {}
   PolymorphicValue(at::Tensor&& v) noexcept
       : words_(v.defined()
                    ? ValueWords(v.unsafeReleaseTensorImpl(), ValueWords::tagOf(Kind::Tensor))
@@ -141,6 +141,11 @@ class PolymorphicValue {
 
   void swap(PolymorphicValue& other) noexcept { words_.swap(other.words_); }
   friend void swap(PolymorphicValue& a, PolymorphicValue& b) noexcept { a.swap(b); }
+
+  /// The same number (NaN included) or the same object; a quick yes, where a no may still be equal.
+  bool isIdentical(const PolymorphicValue& other) const noexcept {
+    return words_.isIdentical(other.words_) || (isNull() && other.isNull());
+  }
 
   Kind kind() const noexcept { return words_.kind(); }
   bool hasValue() const noexcept { return kind() != Kind::None; }
@@ -218,7 +223,7 @@ class PolymorphicValue {
   template <ValueMember T>
   MutableMemberReference<T> getMutable();
   template <ValueMember T>
-  T take() noexcept;
+  T take() noexcept(!std::same_as<T, Values>);
   Values& uniqueVector();
   std::complex<double>& uniqueComplex();
 
@@ -293,7 +298,7 @@ MutableMemberReference<T> PolymorphicValue::getMutable() {
 }
 
 template <ValueMember T>
-T PolymorphicValue::take() noexcept {
+T PolymorphicValue::take() noexcept(!std::same_as<T, Values>) {
   if constexpr (std::same_as<T, at::Tensor>) {
     return words_.takeTensor();
   } else if constexpr (std::same_as<T, DistributedTensor>) {
@@ -303,7 +308,7 @@ T PolymorphicValue::take() noexcept {
   } else if constexpr (std::same_as<T, Values>) {
     PolymorphicValue owner(std::move(*this));
     auto* box = static_cast<VectorBox*>(owner.words_.target());
-    return c10::raw::intrusive_ptr::use_count(box) == 1 ? std::move(box->values) : box->values;
+    return isOnlyOwner(box) ? std::move(box->values) : box->values;
   } else {
     T value = get<T>();
     *this = PolymorphicValue();

@@ -10,12 +10,12 @@
 namespace meshfuse {
 namespace {
 
-constexpr uint64_t kInteger = 1;
+using detail::hashInteger;
+
+// hashInteger's seed is 1.
 constexpr uint64_t kFraction = 2;
 constexpr uint64_t kComplex = 3;
 constexpr uint64_t kNan = 4;
-
-uint64_t hashInteger(int64_t value) { return hashMix(kInteger, static_cast<uint64_t>(value)); }
 
 /// A double that is a 64-bit integer hashes as that integer.
 uint64_t hashReal(double value) {
@@ -39,7 +39,7 @@ uint64_t hashComplex(const std::complex<double>& value) {
 
 }  // namespace
 
-uint64_t hashOf(const PolymorphicValue& value) {
+uint64_t detail::hashContents(const PolymorphicValue& value) {
   switch (value.kind()) {
     case ValueKind::None:
       return 0;

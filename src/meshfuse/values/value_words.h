@@ -1,6 +1,7 @@
 // The sixteen bytes behind a value: a payload word and a tag word, with the reference count handled in one place.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -32,6 +33,16 @@ enum class ValueKind : uint8_t {
 
 inline constexpr int kValueKinds = 11;
 
+/// Whether the caller holds the only reference, so that it may change or empty the object: what others did with it before they
+/// let go is visible then.
+inline bool isOnlyOwner(c10::intrusive_ptr_target* target) noexcept {
+  if (c10::raw::intrusive_ptr::use_count(target) != 1) {
+    return false;
+  }
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return true;
+}
+
 /// Owner of one value's bits. The tag is `aux | kind << 32 | flags << 40`, written and read as one word so that a load never
 /// waits for narrower stores. Copying increments one reference count, and only when the flag says there is one; moving copies
 /// two words and leaves None behind, so that relocating a value is a copy of its bytes.
@@ -48,33 +59,39 @@ class ValueWords {
 
   ValueWords() noexcept : payload_{.bits = 0}, tag_(0) {}
   ValueWords(uint64_t bits, uint64_t tag) noexcept : payload_{.bits = bits}, tag_(tag) {}
+  /// A new reference to the tensor, None when it is undefined.
+  explicit ValueWords(const at::Tensor& tensor) noexcept
+      : payload_{.target = tensor.unsafeGetTensorImpl()}, tag_(0) {
+    if (tensor.defined()) {
+      tag_ = tagOf(ValueKind::Tensor, kCounted);
+      retain(payload_.target, tag_);
+    }
+  }
   /// Takes over one reference to `target`.
   ValueWords(c10::intrusive_ptr_target* target, uint64_t tag) noexcept
       : payload_{.target = target}, tag_(tag | kCounted) {}
 
-  ValueWords(const ValueWords& other) noexcept
-      : payload_{.bits = other.payload_.bits}, tag_(other.tag_) {
-    retain();
+  ValueWords(const ValueWords& other) noexcept : payload_{.bits = other.payload_.bits} {
+    storeTag(other.tag_);
+    retain(payload_.target, other.tag_);
   }
-  ValueWords(ValueWords&& other) noexcept
-      : payload_{.bits = other.payload_.bits}, tag_(other.tag_) {
+  ValueWords(ValueWords&& other) noexcept : payload_{.bits = other.payload_.bits} {
+    storeTag(other.tag_);
     other.tag_ = 0;
   }
   ValueWords& operator=(const ValueWords& other) noexcept {
-    ValueWords copy(other);
-    swap(copy);
+    retain(other.payload_.target, other.tag_);
+    replace(other.payload_.bits, other.tag_);
     return *this;
   }
+  // The other is emptied before what is held here is let go, so that moving a value into itself keeps it.
   ValueWords& operator=(ValueWords&& other) noexcept {
-    ValueWords taken(std::move(other));
-    swap(taken);
+    const uint64_t tag = other.tag_;
+    other.tag_ = 0;
+    replace(other.payload_.bits, tag);
     return *this;
   }
-  ~ValueWords() {
-    if (isCounted()) {
-      c10::raw::intrusive_ptr::decref(payload_.target);
-    }
-  }
+  ~ValueWords() { release(payload_.target, tag_); }
 
   void swap(ValueWords& other) noexcept {
     std::swap(payload_.bits, other.payload_.bits);
@@ -87,6 +104,10 @@ class ValueWords {
   uint32_t aux() const noexcept { return static_cast<uint32_t>(tag_); }
   uint64_t tag() const noexcept { return tag_; }
   uint64_t bits() const noexcept { return payload_.bits; }
+  /// The same bits: the same number (NaN included) or the same object.
+  bool isIdentical(const ValueWords& other) const noexcept {
+    return bits() == other.bits() && tag_ == other.tag_;
+  }
   bool isCounted() const noexcept { return (tag_ & kCounted) != 0; }
   bool isBoxed() const noexcept { return (tag_ & kBoxed) != 0; }
 
@@ -116,10 +137,28 @@ class ValueWords {
   const Opaque& opaque() const noexcept { return payload_.opaque; }
 
  private:
-  void retain() const noexcept {
-    if (isCounted()) {
-      c10::raw::intrusive_ptr::incref(payload_.target);
+  // A relaxed atomic store is a plain one that compilers do not join with the payload's: through one vector register the two words
+  // move slower, since a load right after two stores waits for both (6.1 instead of 2.7 ns for moving a value there and back).
+  void storeTag(uint64_t tag) noexcept {
+    std::atomic_ref<uint64_t>(tag_).store(tag, std::memory_order_relaxed);
+  }
+  static void retain(c10::intrusive_ptr_target* target, uint64_t tag) noexcept {
+    if ((tag & kCounted) != 0) {
+      c10::raw::intrusive_ptr::incref(target);
     }
+  }
+  static void release(c10::intrusive_ptr_target* target, uint64_t tag) noexcept {
+    if ((tag & kCounted) != 0) {
+      c10::raw::intrusive_ptr::decref(target);
+    }
+  }
+  // Lets go of the old value last: its destructor may run code that reads this one.
+  void replace(uint64_t bits, uint64_t tag) noexcept {
+    c10::intrusive_ptr_target* oldTarget = payload_.target;
+    const uint64_t oldTag = tag_;
+    payload_.bits = bits;
+    storeTag(tag);
+    release(oldTarget, oldTag);
   }
 
   // at::Tensor, StructHandle and Opaque are each one intrusive pointer, so the payload can be read as any of them; TensorImpl
