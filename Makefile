@@ -49,7 +49,7 @@ test: build  ## build, then run every test; ends with the totals
 	@$(PY) tools/run_tests.py --build $(BUILD)
 
 demo: build  ## a tensor-parallel transformer block on two processes, then on one
-	@PYTHONPATH=$(BUILD)/python sh examples/run_demo.sh $(PY)
+	@PYTHONPATH=$(BUILD)/python sh examples/run_demo.sh $(PY) $(BUILD)/examples
 
 bench: build  ## run all benchmarks
 	@$(PY) tools/run_benchmarks.py --build $(BUILD)

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PYTHON_TESTS = ("tests/tools", "tests/python", "tests/install")
 PYTEST_LIMIT_S = 1500
 
 
@@ -76,9 +75,9 @@ def run_python_tests(build: Path, selection: list[str]) -> Counts:
     if importlib.util.find_spec("pytest") is None:
         print(f"run_tests: {sys.executable} has no pytest, the Python tests are left out")
         return Counts()
-    folders = selection or [
-        folder for folder in PYTHON_TESTS if any((ROOT / folder).glob("test_*.py"))
-    ]
+    folders = selection or sorted(
+        {file.parent.relative_to(ROOT).as_posix() for file in ROOT.glob("tests/*/test_*.py")}
+    )
     report = build / "reports/pytest.xml"
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join(
