@@ -1,14 +1,17 @@
 #!/bin/sh
-# The tensor-parallel block on two processes under torchrun, then on one: the numbers agree. `make demo` runs this.
-#
-#   examples/run_demo.sh PYTHON
+# The demo: the block on two processes, on one, and from C++. Usage: run_demo.sh PYTHON [EXAMPLES_BINARY_DIR]
 set -eu
 python=$1
-script=$(dirname "$0")/tensor_parallel_block.py
+binaries=${2:-build/release/examples}
+here=$(dirname "$0")
 export OMP_NUM_THREADS=1
 
-echo "== two processes"
-"$python" -m torch.distributed.run --standalone --nproc-per-node 2 "$script"
-echo
-echo "== one process"
-"$python" "$script"
+echo "=== two processes"
+"$python" -m torch.distributed.run --standalone --local-addr 127.0.0.1 --nproc-per-node 2 "$here/tensor_parallel_block.py"
+echo "=== one process"
+"$python" "$here/tensor_parallel_block.py"
+echo "=== C++, one process"
+archive=$(mktemp)
+trap 'rm -f "$archive"' EXIT
+"$python" "$here/save_block.py" "$archive"
+"$binaries/feed_forward_block" "$archive"

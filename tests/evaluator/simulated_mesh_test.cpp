@@ -47,7 +47,7 @@ TEST(SimulatedMesh, GathersWhatItSharded) {
     const Sharding sharding = on({2, 2}, list);
     EXPECT_TRUE(at::equal(gatherFromRanks(shardOverRanks(x, sharding), sharding, x.sizes()), x)) << sharding.toText();
   }
-  const at::Tensor scalar = at::tensor(3.0F);
+  const at::Tensor scalar = at::scalar_tensor(3.0, at::kFloat);
   const Sharding partial = on({2}, {Placement::partial()});
   EXPECT_TRUE(at::equal(gatherFromRanks(shardOverRanks(scalar, partial), partial, {}), scalar));
 }

@@ -109,6 +109,14 @@ TEST_F(Propagate, AResharedValueIsSharedByItsReaders) {
   EXPECT_EQ(placements(result), Placements{R});
 }
 
+TEST_F(Propagate, AReaderThatComesLaterUsesTheReducedValue) {
+  const ValId x = input({4, 6}, on({2}, {P}));
+  const ValId largest = call("max", {x, Ints{1}, Scalar(true)});
+  const Fusion result = propagate(call("sub", {x, largest}));
+  EXPECT_EQ(reshards(result), 1) << print(result);
+  EXPECT_EQ(placements(result), Placements{R});
+}
+
 TEST_F(Propagate, ANumberIsNotAddedToPartialValues) {
   const Fusion result = propagate(call("add", {input({4}, on({2}, {P})), Scalar(1)}));
   EXPECT_EQ(reshards(result), 1);

@@ -140,6 +140,16 @@ FusionExecutor& FusionDefinition::executor() {
   return *ownedExecutor_;
 }
 
+std::string FusionDefinition::explain() {
+  FusionExecutor* existing = executor_.load(std::memory_order_acquire);
+  std::string text = existing == nullptr ? std::string() : existing->explain();
+  if (text.empty()) {
+    throwUser(ErrorKind::Runtime, {"explain", "a program exists from the first execution on",
+                                   "nothing was executed", "execute the definition first"});
+  }
+  return text;
+}
+
 KernelArgumentHolder FusionDefinition::execute(const KernelArgumentHolder& inputs) {
   return executor().execute(inputs);
 }

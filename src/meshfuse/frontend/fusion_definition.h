@@ -84,6 +84,8 @@ class FusionDefinition {
   /// Runs the definition, made on first use, which closes it. Throws UserError(NotImplemented) where nothing was
   /// defined or nothing is an output. Safe from any thread.
   FusionExecutor& executor();
+  /// The program of the last execution as text; throws UserError(Runtime) before the first one.
+  std::string explain();
   bool isClosed() const noexcept { return executor_.load(std::memory_order_acquire) != nullptr; }
 
   const Fusion& fusion() const noexcept { return fusion_; }

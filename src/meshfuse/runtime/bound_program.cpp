@@ -98,7 +98,9 @@ BoundProgram::BoundProgram(const Fusion& fusion, std::span<const ArgView> args, 
   if (!context.dispatchAll) {
     elementwise_ = ElementwiseProgram::build(concrete, args);
   }
-  if (!elementwise_) {
+  if (elementwise_) {
+    elementwiseFusion_ = std::move(concrete);
+  } else {
     program_.emplace(std::move(concrete), std::vector<int64_t>{context.rank});
   }
 }
@@ -113,9 +115,21 @@ KernelArgumentHolder BoundProgram::run(std::span<const ArgView> args, const Call
   return results;
 }
 
+const Fusion& BoundProgram::fusion() const { return elementwise_ ? *elementwiseFusion_ : program_->fusion(); }
+
+std::string BoundProgram::toText() const {
+  std::string text = elementwise_ ? "one loop over all elements:\n" : "operation by operation with ATen:\n";
+  text += print(fusion());
+  for (const CollectiveEstimate& collective : collectivesOf(fusion())) {
+    const ValId result = fusion().expr(collective.expr).outputs.front();
+    text += collective.kind + " of " + std::to_string(collective.bytes) + " bytes makes " + fusion().nameOf(result) + "\n";
+  }
+  return text;
+}
+
 void BoundProgram::agree(const CallContext& context) const {
   const BlockingScope scope(context.blocking);
-  const std::string what = program_ ? print(program_->fusion()) : "a program of copies and sums";
+  const std::string what = print(fusion());
   if (context.agreeAlways) {
     context.collectives->agree(mesh_, fingerprint_, what);
     agreement_.store(Agreement::Done, std::memory_order_release);

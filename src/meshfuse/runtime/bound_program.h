@@ -33,6 +33,10 @@ class BoundProgram {
   /// Runs it for arguments that match its signature. The ranks of a distributed program agree on it before its first run.
   KernelArgumentHolder run(std::span<const ArgView> args, const CallContext& context) const;
 
+  /// How it runs, the fusion with this signature's sizes and placements (changes of placement are `reshard` calls), and the
+  /// collectives with their bytes.
+  std::string toText() const;
+
  private:
   /// What makes a distributed tensor of an output's local one; empty for plain outputs.
   struct OutputLayout {
@@ -42,6 +46,7 @@ class BoundProgram {
   };
   enum class Agreement : uint8_t { None, Running, Done };
 
+  const Fusion& fusion() const;
   void agree(const CallContext& context) const;
   KernelArgumentHolder runElementwise(std::span<const ArgView> args, const CallContext& context) const;
   KernelArgumentHolder evaluate(std::span<const ArgView> args, const CallContext& context) const;
@@ -54,6 +59,8 @@ class BoundProgram {
   uint64_t fingerprint_ = 0;
   std::vector<OutputLayout> outputs_;
   std::optional<ElementwiseProgram> elementwise_;
+  /// What the loop computes, for people; a Program has its own.
+  std::optional<Fusion> elementwiseFusion_;
   std::optional<Program> program_;
   mutable std::atomic<Agreement> agreement_{Agreement::None};
 };

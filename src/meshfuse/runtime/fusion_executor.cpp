@@ -122,6 +122,12 @@ KernelArgumentHolder FusionExecutor::execute(const KernelArgumentHolder& inputs,
   return run(views.views(), context);
 }
 
+std::string FusionExecutor::explain() {
+  const ProgramCache::Use use(cache_);
+  const BoundProgram* program = cache_.last();
+  return program == nullptr ? std::string() : program->toText();
+}
+
 bool FusionExecutor::lastWasElementwise() {
   const ProgramCache::Use use(cache_);
   const BoundProgram* program = cache_.last();

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "meshfuse/ir/fusion.h"
@@ -27,6 +28,9 @@ class FusionExecutor {
   /// The same for owned arguments: tensors, distributed tensors, numbers, and vectors of those, which count as their elements.
   /// Other kinds throw UserError(Type).
   KernelArgumentHolder execute(const KernelArgumentHolder& inputs, const CallContext& context = {});
+
+  /// The program of the last call as text (BoundProgram::toText); empty before the first call.
+  std::string explain();
 
   size_t boundProgramCount() const { return cache_.size(); }
   /// Whether the last call ran as a hand-bound loop (for tests and people).

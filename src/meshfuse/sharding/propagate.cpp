@@ -26,24 +26,29 @@ std::vector<int64_t> sizesOf(const TensorType& type) {
   return sizes;
 }
 
-/// Relative costs of changing one operand: collectives move it over the network, local changes touch memory at most. A
+/// Relative cost of one step for one byte: collectives move it over the network, local changes touch memory at most. A
 /// reduce-scatter moves half of what an all-reduce does, but its reader will want the other half: they cost the same, so that a
 /// partial value becomes whole unless another operand is sharded.
-double costOf(const ReshardPlan& plan, std::span<const Placement> from) {
-  double cost = 0;
-  std::vector<Placement> current(from.begin(), from.end());
-  for (const ReshardStep& step : plan.steps) {
-    Placement& placement = current[static_cast<size_t>(step.axis)];
-    if (placement.isPartial()) {
-      cost += 2.0;
-    } else if (placement.isSharded()) {
-      cost += 1.5;
-    } else {
-      cost += step.to.isPartial() ? 0.2 : 0.01;
-    }
-    placement = step.to;
+double costOf(const Placement& from, const Placement& to) {
+  if (from.isPartial()) {
+    return 2.0;
   }
-  return cost;
+  if (from.isSharded()) {
+    return 1.5;
+  }
+  return to.isPartial() ? 0.2 : 0.01;
+}
+
+/// The tensor values among arguments, in order.
+std::vector<ValId> tensorIds(const Fusion& fusion, std::span<const Arg> args) {
+  std::vector<ValId> ids;
+  for (const Arg& arg : args) {
+    const ValId* id = std::get_if<ValId>(&arg);
+    if (id != nullptr && fusion.val(*id).isTensor()) {
+      ids.push_back(*id);
+    }
+  }
+  return ids;
 }
 
 double bytesOf(const TensorType& type) {
@@ -173,7 +178,7 @@ class Propagation {
       for (const ShardingRule& rule : chosen) {
         placements.push_back(rule.outputs[i]);
       }
-      type.sharding = intern(makeSharding(mesh().mesh, mesh().device, std::move(placements)));
+      type.sharding = shardingOf(std::move(placements));
       types.push_back(std::move(type));
     }
     const ExprId id = result_.addExpr(op, std::move(args), std::move(types));
@@ -251,7 +256,29 @@ class Propagation {
     return target;
   }
 
-  static double ruleCost(const OpCall& call, const ShardingRule& rule, std::span<const ShardingRule> outer) {
+  /// The cost of a plan for one value; steps that another reader already asked for are free.
+  double planCost(ValId id, const ReshardPlan& plan) const {
+    const TensorType& type = result_.val(id).tensor();
+    std::vector<Placement> current = type.sharding->placements;
+    std::optional<ValId> reached = id;
+    double cost = 0;
+    for (const ReshardStep& step : plan.steps) {
+      Placement& placement = current[static_cast<size_t>(step.axis)];
+      const double stepCost = costOf(placement, step.to);
+      placement = step.to;
+      const auto known = reached ? reshards_.find({*reached, shardingOf(current).value()}) : reshards_.end();
+      reached = known != reshards_.end() ? std::optional(known->second) : std::nullopt;
+      cost += reached ? 0 : stepCost;
+    }
+    return cost * bytesOf(type);
+  }
+
+  ShardingId shardingOf(std::vector<Placement> placements) const {
+    return intern(makeSharding(mesh().mesh, mesh().device, std::move(placements)));
+  }
+
+  double ruleCost(const OpCall& call, const ShardingRule& rule, std::span<const ShardingRule> outer) const {
+    const std::vector<ValId> ids = tensorIds(result_, call.args);
     double cost = 0;
     for (size_t input = 0; input < call.tensors.size(); ++input) {
       const TensorType& tensor = call.tensors[input];
@@ -260,7 +287,7 @@ class Propagation {
       if (!plan.refusal.empty()) {
         return std::numeric_limits<double>::infinity();
       }
-      cost += costOf(plan, tensor.sharding->placements) * bytesOf(tensor);
+      cost += planCost(ids[input], plan);
     }
     return cost;
   }
@@ -301,7 +328,7 @@ class Propagation {
     TensorType type = result_.val(id).tensor();
     std::vector<Placement> placements = type.sharding->placements;
     placements[static_cast<size_t>(step.axis)] = step.to;
-    type.sharding = intern(makeSharding(mesh().mesh, mesh().device, std::move(placements)));
+    type.sharding = shardingOf(std::move(placements));
     type.contiguity.clear();
     type.strideOrder.clear();
     const auto [known, isNew] = reshards_.try_emplace({id, type.sharding.value()});

@@ -65,26 +65,27 @@ void leaveBlock(DefinitionObject& self, bool failed) {
   }
 }
 
-nb::object defineTensor(const DefinitionObject& self, TensorInput input) {
+TensorViewObject defineTensor(const DefinitionObject& self, TensorInput input) {
   const ValueHandle handle = openDefinition(self, "define_tensor").defineTensor(std::move(input));
-  return wrapValue(self.definition, handle.id());
+  return {{self.definition, handle.id()}};
 }
 
-nb::object defineByFlags(const DefinitionObject& self, Sizes shape, Contiguity contiguity,
-                         PrimType dtype, bool isCpu, Sizes strideOrder) {
+TensorViewObject defineByFlags(const DefinitionObject& self, Sizes shape, Contiguity contiguity,
+                               PrimType dtype, bool isCpu, Sizes strideOrder) {
   return defineTensor(
       self, {std::move(shape), std::move(contiguity), dtype, isCpu, std::move(strideOrder)});
 }
 
-nb::object defineByFlag(const DefinitionObject& self, Sizes shape, bool contiguity, PrimType dtype,
-                        bool isCpu, Sizes strideOrder) {
+TensorViewObject defineByFlag(const DefinitionObject& self, Sizes shape, bool contiguity,
+                              PrimType dtype, bool isCpu, Sizes strideOrder) {
   Contiguity flags = uniformContiguity(shape, strideOrder, contiguity);
   return defineTensor(self,
                       {std::move(shape), std::move(flags), dtype, isCpu, std::move(strideOrder)});
 }
 
-nb::object defineByStrides(const DefinitionObject& self, const Sizes& sizes, const Sizes& strides,
-                           PrimType dtype, bool staticSizes, bool isCpu) {
+TensorViewObject defineByStrides(const DefinitionObject& self, const Sizes& sizes,
+                                 const Sizes& strides, PrimType dtype, bool staticSizes,
+                                 bool isCpu) {
   return defineTensor(self, tensorInputOf(sizes, strides, dtype, staticSizes, isCpu));
 }
 
@@ -172,6 +173,8 @@ constexpr const char* kDefineTensorDoc =
     "being innermost. With sizes and "
     "strides, both are derived, and sizes are symbolic unless static_sizes.";
 
+std::string explain(const DefinitionObject& self) { return definitionToRun(self).explain(); }
+
 void bindDefining(nb::class_<DefinitionObject>& definition) {
   using nb::literals::operator""_a;
   definition
@@ -200,6 +203,10 @@ void bindLifeCycle(nb::class_<DefinitionObject>& definition) {
       .def("_leave_block", leaveBlock, "failed"_a)
       .def("validate_definition", validateDefinition,
            "(True, None), or (False, why) where there is nothing to execute.")
+      .def("explain", explain,
+           "The program of the last call as text: how it runs, each value with its sizes and "
+           "placement, "
+           "the collectives and their bytes. RuntimeError before the first call.")
       .def("__repr__", source, "The Python source of a function that makes the same definition.")
       .def_prop_ro("fusion", fusionOf, "The fusion, to inspect and compare.");
 }
