@@ -13,7 +13,6 @@ namespace {
 
 using testing::kHalves;
 using testing::kMix;
-using testing::kNegate;
 
 IntExpr sym(uint32_t id) { return IntExpr::symbol(SymbolId{id}); }
 

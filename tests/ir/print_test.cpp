@@ -14,7 +14,6 @@ namespace {
 using testing::kAll;
 using testing::kHalves;
 using testing::kMix;
-using testing::kNegate;
 
 IntExpr sym(uint32_t id) { return IntExpr::symbol(SymbolId{id}); }
 

@@ -23,7 +23,7 @@ ValId Fusion::addTensor(TensorType type) { return addVal({.type = std::move(type
 
 ValId Fusion::addScalar(PrimType dtype, std::optional<Scalar> constant) {
   bool isRunTimeInteger = !constant && categoryOf(dtype) == TypeCategory::Integral;
-  ValId id = addVal({.type = ScalarType{.dtype = dtype, .constant = std::move(constant)}});
+  ValId id = addVal({.type = ScalarType{.dtype = dtype, .constant = constant}});
   if (isRunTimeInteger) {
     std::get<ScalarType>(val(id).type).symbol = addSymbol({.val = id, .dim = -1});
   }
