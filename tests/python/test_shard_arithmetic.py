@@ -121,7 +121,7 @@ def test_local_sizes_and_offsets_are_torchs() -> None:
         _StridedShard(0, split_factor=2),
         _StridedShard(1, split_factor=3),
     ]
-    shapes = [(0, 5), (1, 17), (7, 0), (8, 12), (13, 2), (16, 11), (17, 17)]
+    shapes = [(0, 5), (1, 17), (8, 12), (13, 2)]
     cases = [(m, p, shape) for m in MESHES for p in placement_lists(m, choices) for shape in shapes]
     for (mesh, placements, shape), ranks in zip(
         cases, ask(question(*case) for case in cases), strict=True
