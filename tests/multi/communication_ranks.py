@@ -1,0 +1,402 @@
+"""The ranks of tests/python/test_communication.py, one function a scenario.
+
+Reads requests `<scenario> <size> <store>` and answers each with one JSON line: every rank's end and reports.
+"""
+
+import gc
+import json
+import os
+import signal
+import sys
+import tempfile
+import threading
+import time
+from datetime import timedelta
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from rank_processes import Rank, run_ranks
+
+from meshfuse import _C
+
+REDUCTIONS = {
+    "sum": lambda t: t.sum(0),
+    "avg": lambda t: t.mean(0) if t.is_complex() else t.double().mean(0),
+    "max": lambda t: t.amax(0),
+    "min": lambda t: t.amin(0),
+    "product": lambda t: t.prod(0),
+}
+DTYPES = [
+    torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.int8,
+    torch.uint8, torch.bool, torch.complex64, torch.complex128, torch.int16, torch.float8_e4m3fn,
+]  # fmt: skip
+
+
+def bind(rank: Rank, group: dist.ProcessGroup | None = None) -> Any:
+    """A 1-d mesh of a group's ranks."""
+    group = group or dist.group.WORLD
+    ranks = dist.get_process_group_ranks(group)
+    return _C.MeshBinding(ranks, [], [group.group_name], rank.rank)
+
+
+def locals_of(dtype: torch.dtype, shape: list[int], size: int) -> torch.Tensor:
+    """All ranks' tensors, stacked; every rank makes the same. Small integers, so that any order of adding is exact."""
+    generator = torch.Generator().manual_seed(len(shape) + size)
+    values = torch.randint(
+        0 if dtype in (torch.uint8, torch.bool) else -3, 4, [size, *shape], generator=generator
+    )
+    if dtype.is_complex:
+        imaginary = torch.randint(-3, 4, [size, *shape], generator=generator)
+        return torch.complex(values.double(), imaginary.double()).to(dtype)
+    return (values % 2 if dtype == torch.bool else values).to(dtype)
+
+
+def expect(name: str, got: torch.Tensor, wanted: torch.Tensor, problems: list[str]) -> None:
+    wanted = wanted.to(got.dtype)
+    same = got.shape == wanted.shape and torch.equal(got.double() if not got.is_complex() else got,
+                                                     wanted.double() if not got.is_complex() else wanted)  # fmt: skip
+    if not same or not got.is_contiguous() or got.requires_grad:
+        problems.append(f"{name}: got {got.tolist()}, wanted {wanted.tolist()}")
+
+
+def check_reductions(
+    mesh: Any, rank: Rank, dtype: torch.dtype, refused: dict[str, str], problems: list[str]
+) -> None:
+    size = rank.size
+    for kind, reduce in REDUCTIONS.items():
+        for shape in ([], [5], [2 * size, 3], [3, 2 * size], [0, 4]):
+            stacked = locals_of(dtype, shape, size)
+            mine = stacked[rank.rank].clone()
+            name = f"{kind} {dtype} {shape}"
+            try:
+                got = mesh.all_reduce(mine, 0, kind)
+            except ValueError as error:
+                refused[f"{kind} {str(dtype).removeprefix('torch.')}"] = str(error)
+                break
+            wanted = (
+                reduce(stacked) if stacked.dtype != torch.bool else reduce(stacked.byte()).bool()
+            )
+            expect(f"all_reduce {name}", got, wanted, problems)
+            expect(f"input of {name}", mine, stacked[rank.rank], problems)
+            for dim, extent in enumerate(shape):
+                if extent % size == 0:
+                    got = mesh.reduce_scatter(mine, 0, dim, kind)
+                    expect(
+                        f"reduce_scatter {name}", got, wanted.chunk(size, dim)[rank.rank], problems
+                    )
+
+
+def check_gathers(mesh: Any, rank: Rank, dtype: torch.dtype, problems: list[str]) -> None:
+    for shape in ([4], [2, 3], [1, 0], [2, 3, 2]):
+        stacked = locals_of(dtype, shape, rank.size)
+        for dim in range(len(shape)):
+            got = mesh.all_gather(stacked[rank.rank], 0, dim)
+            wanted = torch.cat(
+                [
+                    local.view(torch.uint8) if dtype == torch.float8_e4m3fn else local
+                    for local in stacked
+                ],
+                dim,
+            )
+            expect(f"all_gather {dtype} {shape} {dim}", got.view(wanted.dtype), wanted, problems)
+
+
+def collectives(rank: Rank) -> None:
+    """Everything that a collective can get, against brute force and torch.distributed."""
+    rank.start()
+    mesh = bind(rank)
+    problems: list[str] = []
+    refused: dict[str, str] = {}
+    for dtype in DTYPES:
+        check_reductions(mesh, rank, dtype, refused, problems)
+        check_gathers(mesh, rank, dtype, problems)
+
+    big = torch.randn(
+        1 << 16, generator=torch.Generator().manual_seed(rank.rank), requires_grad=True
+    )
+    theirs = big.detach().clone()
+    dist.all_reduce(theirs)
+    expect("as torch's all_reduce", mesh.all_reduce(big), theirs, problems)
+    parts = [torch.empty(1 << 16) for _ in range(rank.size)]
+    dist.all_gather(parts, big.detach())
+    expect("as torch's all_gather", mesh.all_gather(big), torch.cat(parts), problems)
+    scattered = (
+        torch.arange(4.0 * rank.size).view(4, rank.size).t()
+    )  # strided, and not on the first dimension
+    expect("strided reduce_scatter", mesh.reduce_scatter(scattered, 0, 0),
+           scattered.chunk(rank.size, 0)[rank.rank] * rank.size, problems)  # fmt: skip
+    nan = torch.ones(1000)
+    nan[rank.rank :: rank.size] = float("nan")
+    for kind in ("max", "min", "sum"):
+        if not mesh.all_reduce(nan, 0, kind).isnan().all():
+            problems.append(f"{kind} lost a NaN")
+    conj = torch.complex(torch.ones(3), torch.ones(3)).conj()
+    expect("conj", mesh.all_reduce(conj), conj.resolve_conj() * rank.size, problems)
+    expect(
+        "neg", mesh.all_reduce(torch._neg_view(torch.ones(3))), -torch.ones(3) * rank.size, problems
+    )
+    rank.report_error("uneven", lambda: mesh.reduce_scatter(torch.ones(rank.size + 1, 2), 0, 0))
+    rank.report_error("no such axis", lambda: mesh.all_reduce(torch.ones(2), 1))
+    rank.report_error("no tensor", lambda: mesh.all_gather("x"))
+    rank.report_error("meta", lambda: mesh.all_reduce(torch.ones(2, device="meta")))
+    mesh.reset_records()
+    mesh.all_reduce(torch.ones(3, 5))
+    mesh.all_reduce(torch.ones(7))
+    mesh.all_gather(torch.ones(2, dtype=torch.int64))
+    mesh.reduce_scatter(torch.ones(2 * rank.size), 0, 0, "max")
+    rank.reports |= {"problems": problems, "refused": refused, "records": mesh.records()}
+    single = _C.MeshBinding([rank.rank], [1], [""], rank.rank)
+    for collective in (single.all_reduce, single.all_gather, single.reduce_scatter):
+        expect("axis of size 1", collective(big.detach()), big.detach(), problems)
+    single.agree(rank.rank, "alone")
+    rank.reports["alone"] = single.records()
+    dist.destroy_process_group()
+
+
+def bindings(rank: Rank) -> None:
+    """Which bindings there are, and which are refused."""
+    rank.start()
+    names = [dist.new_group(list(range(rank.size))).group_name for _ in range(2)]
+    meshes = [
+        _C.MeshBinding(list(range(rank.size)), [], [name], rank.rank)
+        for name in (names[0], names[1], names[0])
+    ]
+    rank.reports["ids"] = [mesh.id for mesh in meshes]
+    rank.reports["place"] = [meshes[0].rank, meshes[0].coordinate]
+    rank.report_error("outside", lambda: _C.MeshBinding([7, 8], [], [names[0]], rank.rank))
+    rank.report_error(
+        "no group", lambda: _C.MeshBinding(list(range(rank.size)), [], ["none such"], rank.rank)
+    )
+    rank.report_error(
+        "size", lambda: _C.MeshBinding([rank.rank, 7, 8, 9], [], [names[0]], rank.rank)
+    )
+    rank.report_error("axes", lambda: _C.MeshBinding(list(range(rank.size)), [], names, rank.rank))
+    backwards = _C.MeshBinding(list(reversed(range(rank.size))), [], [names[0]], rank.rank)
+    rank.report_error("order", lambda: backwards.all_gather(torch.ones(2)))
+    rank.reports["after"] = meshes[0].all_reduce(torch.ones(1)).item()
+    rank.report_error("no deadline", lambda: meshes[0].set_deadline(0))
+    _C.release_groups()
+    rank.reports["after release"] = meshes[1].all_reduce(torch.ones(1)).item()
+    meshes[1].agree(3, "after release")
+    dist.destroy_process_group()
+    rank.report_error("destroyed", lambda: meshes[0].all_reduce(torch.ones(1)))
+    rank.report_error("destroyed again", lambda: meshes[0].agree(1, "p"))
+    dist.init_process_group("gloo", rank=rank.rank, world_size=rank.size, store=dist.FileStore(f"{tempfile.gettempdir()}/meshfuse-ranks-{rank.port}"),
+                            timeout=timedelta(seconds=20))  # fmt: skip
+    mesh = bind(rank)
+    rank.reports["file store"] = mesh.all_reduce(torch.ones(1)).item()
+    mesh.agree(9, "over a file")
+    rank.report_error("old mesh", lambda: meshes[0].all_reduce(torch.ones(1)))
+    dist.destroy_process_group()
+
+
+def agreements(rank: Rank) -> None:
+    """Programs that differ are named and the mesh goes on; also over two axes."""
+    rank.start()
+    mesh = bind(rank)
+    for fingerprint in range(5):
+        mesh.agree(fingerprint, f"program {fingerprint}")
+    rank.report_error(
+        "differ", lambda: mesh.agree(min(rank.rank, 1), "add" if rank.rank == 0 else "mul")
+    )
+    rank.reports["after"] = mesh.all_reduce(torch.ones(1)).item()
+    start = time.monotonic()
+    for _ in range(100):
+        mesh.agree(1, "often")
+    rank.reports["microseconds"] = (time.monotonic() - start) * 1e4
+    if rank.size == 4:
+        rows = dist.init_device_mesh("cpu", (2, 2))
+        names = [rows.get_group(axis).group_name for axis in range(2)]
+        square = _C.MeshBinding([0, 1, 2, 3], [2, 2], names, rank.rank)
+        square.agree(5, "same")
+        rank.report_error(
+            "square", lambda: square.agree(int(rank.rank == 3), f"program {int(rank.rank == 3)}")
+        )
+        rank.reports["square after"] = [
+            square.all_reduce(torch.tensor(float(rank.rank)), axis).item() for axis in range(2)
+        ]
+        square.set_deadline(1.0)
+        if rank.rank != 3:
+            rank.report_error("square missing", lambda: square.agree(6, "p"))
+            rank.report_error("square poisoned", lambda: square.all_reduce(torch.ones(1), 0))
+        dist.barrier()
+        del rows
+    dist.destroy_process_group()
+
+
+def late(rank: Rank) -> None:
+    """Rank 1 does not come to a collective, then to an agreement; other groups go on."""
+    rank.start()
+    groups = [dist.new_group(list(range(rank.size))) for _ in range(3)]
+    missed, unagreed, other = (bind(rank, group) for group in groups)
+    for mesh in (missed, unagreed, other):
+        mesh.set_deadline(1.0)
+        mesh.all_reduce(torch.ones(1))
+    dist.barrier()
+    if rank.rank != 1:
+        rank.report_error("late", lambda: missed.all_reduce(torch.ones(4)))
+        rank.report_error("poisoned", lambda: missed.all_gather(torch.ones(4)))
+        rank.report_error("poisoned agree", lambda: missed.agree(1, "p"))
+        rank.report_error("not agreed", lambda: unagreed.agree(1, "p"))
+    dist.barrier()
+    if rank.rank == 1:
+        rank.report_error("too late", lambda: unagreed.agree(1, "p"))
+    rank.reports["other"] = other.all_reduce(torch.ones(1)).item()
+    _C.set_collective_deadline(0.5)
+    unmet = bind(rank, dist.new_group(list(range(rank.size))))
+    if rank.rank != 1:
+        rank.report_error("not met", lambda: unmet.all_reduce(torch.ones(1)))
+    dist.barrier()
+    dist.destroy_process_group()
+
+
+def threads(rank: Rank) -> None:
+    """Two threads on one group: one is refused, at once. Two groups: both run."""
+    rank.start()
+    one, two = (bind(rank, dist.new_group(list(range(rank.size)))) for _ in range(2))
+    one.set_deadline(10.0)
+    one.all_reduce(torch.ones(1))
+    two.all_reduce(torch.ones(1))
+    dist.barrier()
+    if rank.rank == 0:
+        entered = threading.Event()
+        results: list[float] = []
+
+        def wait_for_the_others() -> None:
+            entered.set()
+            results.append(one.all_reduce(torch.ones(1)).item())
+
+        waiter = threading.Thread(target=wait_for_the_others)
+        waiter.start()
+        entered.wait(5)
+        deadline = time.monotonic() + 5
+        while "refused" not in rank.reports and time.monotonic() < deadline:
+            try:
+                one.agree(1, "p") if waiter.is_alive() else None
+            except RuntimeError as error:
+                rank.reports["refused"] = str(error)
+        rank.reports["two"] = two.all_reduce(torch.ones(1)).item()
+        dist.barrier()
+        waiter.join(10)
+        rank.reports["one"] = results
+    else:
+        rank.reports["two"] = two.all_reduce(torch.ones(1)).item()
+        dist.barrier()
+        rank.reports["one"] = [one.all_reduce(torch.ones(1)).item()]
+    dist.destroy_process_group()
+
+
+def _after_a_victim(rank: Rank, victim: int, how: signal.Signals) -> None:
+    rank.start()
+    pair = dist.new_group([r for r in range(rank.size) if r != victim])
+    mesh = bind(rank)
+    mesh.set_deadline(2.0)
+    mesh.all_reduce(torch.ones(4))
+    if rank.rank == victim:
+        os.kill(os.getpid(), how)
+        return
+    others = bind(rank, pair)
+    others.set_deadline(2.0)
+    rank.report_error("fault", lambda: mesh.all_reduce(torch.ones(4)))
+    rank.report_error("poisoned", lambda: mesh.all_reduce(torch.ones(4)))
+    rank.report_error("agree", lambda: mesh.agree(1, "p"))
+    rank.report_error("others", lambda: others.all_reduce(torch.ones(4)))
+
+
+def killed_1(rank: Rank) -> None:
+    _after_a_victim(rank, 1, signal.SIGKILL)
+
+
+def killed_0(rank: Rank) -> None:
+    _after_a_victim(rank, 0, signal.SIGKILL)
+
+
+def stopped_1(rank: Rank) -> None:
+    _after_a_victim(rank, 1, signal.SIGSTOP)
+
+
+def stopped_0(rank: Rank) -> None:
+    _after_a_victim(rank, 0, signal.SIGSTOP)
+
+
+def killed_before_agreement(rank: Rank) -> None:
+    rank.start()
+    mesh = bind(rank)
+    mesh.set_deadline(20.0)
+    mesh.all_reduce(torch.ones(4))
+    if rank.rank == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    rank.report_error("fault", lambda: mesh.agree(1, "p"))
+
+
+def fork_child(rank: Rank) -> None:
+    """A fork of a rank may not use the rank's groups."""
+    rank.start()
+    mesh = bind(rank)
+    mesh.all_reduce(torch.ones(1))
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            mesh.all_reduce(torch.ones(1))
+        except RuntimeError as error:
+            os.write(writer, str(error).encode())
+        os._exit(0)
+    os.close(writer)
+    os.waitpid(pid, 0)
+    rank.reports["child"] = os.read(reader, 4096).decode()
+    rank.reports["pids"] = [os.getpid(), pid]
+    rank.reports["parent"] = mesh.all_reduce(torch.ones(1)).item()
+    dist.destroy_process_group()
+
+
+def _work_before_end(rank: Rank) -> Any:
+    """A rank that holds a DeviceMesh, a binding and results, right after its last collective."""
+    rank.start()
+    torch_mesh = dist.init_device_mesh("cpu", (rank.size,))
+    mesh = bind(rank, torch_mesh.get_group())
+    mesh.agree(1, "p")
+    kept = [mesh.all_reduce(torch.ones(8)), mesh.all_gather(torch.ones(8))]
+    globals()["held_at_exit"] = (torch_mesh, mesh, kept)
+
+
+def end_destroy(rank: Rank) -> None:
+    _work_before_end(rank)
+    _C.release_groups()
+    globals().pop("held_at_exit")
+    gc.collect()
+    dist.destroy_process_group()
+
+
+def end_holding(rank: Rank) -> None:
+    _work_before_end(rank)
+    dist.destroy_process_group()
+
+
+def end_none(rank: Rank) -> None:
+    _work_before_end(rank)
+
+
+def end_sys_exit(rank: Rank) -> None:
+    _work_before_end(rank)
+    sys.exit(3)
+
+
+def end_exception(rank: Rank) -> None:
+    _work_before_end(rank)
+    raise LookupError("the end")
+
+
+def main() -> None:
+    """Serve requests `<scenario> <size> <store>`, one a line, until the input ends."""
+    while request := sys.stdin.readline().split():
+        scenario, size, store = globals()[request[0]], int(request[1]), request[2]
+        results = run_ranks(scenario, size, hosts_store=store == "rank0")
+        if results is None:
+            return
+        print(json.dumps(results), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,192 @@
+"""The ranks of tests/python/test_execute_ranks.py: serves requests `<scenario> <size> <store>` on its input.
+
+Prints one JSON line a request with every rank's end and reports.
+"""
+
+import gc
+import json
+import os
+import sys
+import threading
+
+import torch
+import torch.distributed as dist
+from rank_processes import Rank, run_ranks
+from torch.distributed.tensor import DTensor, Partial, Placement, Replicate, Shard, distribute_tensor
+
+from meshfuse import FusionDefinition, _C
+
+
+def define(*ops: str) -> FusionDefinition:
+    """Unary operations one after the other."""
+    with FusionDefinition() as fd:
+        value = fd.define_tensor([-1, -1])
+        for op in ops:
+            value = fd.ops.sum(value, 0) if op == "sum" else getattr(fd.ops, op)(value)
+        fd.add_output(value)
+    return fd
+
+
+def seeded(*shape: int) -> torch.Tensor:
+    """The same whole numbers on every rank."""
+    generator = torch.Generator().manual_seed(1)
+    return torch.randint(-9, 9, shape, generator=generator).float()
+
+
+def whole(d: DTensor) -> torch.Tensor:
+    return d.full_tensor()
+
+
+def local_operations(rank: Rank) -> None:
+    """Shapes that divide evenly and that do not, empty shards included."""
+    rank.start()
+    mesh = dist.init_device_mesh("cpu", (rank.size,))
+    problems = []
+    for rows in range(2 * rank.size + 2):
+        for placement in (Shard(0), Shard(1), Replicate()):
+            full = seeded(rows, 5)
+            d = distribute_tensor(full, mesh, [placement])
+            for ops, wanted in ((("set",), full), (("neg", "exp"), (-full).exp())):
+                (b,) = define(*ops).execute([d])
+                ok = (
+                    b.placements == (placement,)
+                    and b.shape == full.shape
+                    and b.stride() == full.stride()
+                    and torch.equal(whole(b), wanted)
+                )
+                if not ok:
+                    problems.append(f"{ops} of {rows} rows as {placement}: {b}")
+    rank.reports["problems"] = problems
+    dist.destroy_process_group()
+
+
+def with_communication(rank: Rank) -> None:
+    """A value that is partial has to be whole before a non-linear operation."""
+    rank.start()
+    mesh = dist.init_device_mesh("cpu", (rank.size,))
+    full = seeded(2 * rank.size, 4 * rank.size)
+    (b,) = define("sum", "relu").execute([distribute_tensor(full, mesh, [Shard(0)])])
+    rank.reports["relu of sum"] = torch.equal(whole(b), full.sum(0).relu())
+    partial = DTensor.from_local(full, mesh, [Partial()], run_check=False)
+    (b,) = define("relu").execute([partial])
+    rank.reports["relu of partial"] = torch.equal(whole(b), (full * rank.size).relu())
+    dist.destroy_process_group()
+
+
+def two_axes(rank: Rank) -> None:
+    rank.start()
+    mesh = dist.init_device_mesh("cpu", (2, 2), mesh_dim_names=("dp", "tp"))
+    full = seeded(8, 12)
+    placements: list[tuple[Placement, ...]] = [(Shard(0), Shard(1)), (Shard(0), Shard(0)), (Replicate(), Shard(1))]
+    problems = []
+    for both in placements:
+        d = distribute_tensor(full, mesh, both)
+        (b,) = define("neg").execute([d])
+        if not torch.equal(whole(b), -full) or b.placements != both or b.device_mesh is not mesh:
+            problems.append(f"{both}: {b}")
+    row = DTensor.from_local(seeded(3, 3), mesh["tp"], [Replicate()], run_check=False)
+    (b,) = define("neg").execute([row])
+    if b.device_mesh != mesh["tp"] or not torch.equal(b.to_local(), -seeded(3, 3)):
+        problems.append(f"submesh: {b}")
+    rank.reports["problems"] = problems
+    dist.destroy_process_group()
+
+
+def different_definitions(rank: Rank) -> None:
+    rank.start()
+    mesh = dist.init_device_mesh("cpu", (rank.size,))
+    d = distribute_tensor(seeded(4, 4), mesh, [Shard(0)])
+    rank.report_error("mixed", lambda: define("neg" if rank.rank == 0 else "exp").execute([d]))
+    same = define("neg")
+    for _ in range(2):
+        (b,) = same.execute([d])
+    rank.reports["same"] = torch.equal(whole(b), -seeded(4, 4))
+    dist.destroy_process_group()
+
+
+def rank_dies(rank: Rank) -> None:
+    rank.start(timeout=5)
+    mesh = dist.init_device_mesh("cpu", (rank.size,))
+    d = distribute_tensor(seeded(4, 4), mesh, [Shard(0)])
+    fd = define("sum", "relu")
+    fd.execute([d])
+    if rank.rank == 1:
+        os._exit(0)
+    rank.report_error("after", lambda: [fd.execute([d]) for _ in range(3)])
+    # A plain call goes on.
+    (b,) = fd.execute([seeded(4, 4)])
+    rank.reports["plain"] = torch.equal(b, seeded(4, 4).sum(0).relu())
+
+
+def threads(rank: Rank) -> None:
+    """Operations that need no other rank, from many threads at once, after the ranks have agreed."""
+    rank.start()
+    mesh = dist.init_device_mesh("cpu", (rank.size,))
+    fd = define("neg")
+    d = distribute_tensor(seeded(4, 4), mesh, [Shard(0)])
+    fd.execute([d])
+    wrong = []
+
+    def work() -> None:
+        for _ in range(100):
+            (b,) = fd.execute([d])
+            if not torch.equal(b.to_local(), -d.to_local()):
+                wrong.append(1)
+
+    workers = [threading.Thread(target=work) for _ in range(8)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(60)
+    rank.reports["wrong"] = len(wrong) + sum(worker.is_alive() for worker in workers)
+    dist.destroy_process_group()
+
+
+def _work_before_end(rank: Rank) -> None:
+    """A rank that holds a mesh, a definition and its results, right after its last collective."""
+    rank.start()
+    mesh = dist.init_device_mesh("cpu", (rank.size,))
+    fd = define("sum", "relu")
+    d = distribute_tensor(seeded(4, 4), mesh, [Shard(0)])
+    globals()["held_at_exit"] = (mesh, fd, d, fd.execute([d]))
+
+
+def end_tidy(rank: Rank) -> None:
+    _work_before_end(rank)
+    globals().pop("held_at_exit")
+    _C._release_meshes()
+    gc.collect()
+    dist.destroy_process_group()
+
+
+def end_destroy(rank: Rank) -> None:
+    """Drops its own, destroys: what a careful program does."""
+    _work_before_end(rank)
+    globals().pop("held_at_exit")
+    dist.destroy_process_group()
+
+
+def end_holding(rank: Rank) -> None:
+    _work_before_end(rank)
+    dist.destroy_process_group()
+
+
+def end_none(rank: Rank) -> None:
+    _work_before_end(rank)
+
+
+def end_exception(rank: Rank) -> None:
+    _work_before_end(rank)
+    raise LookupError("the end")
+
+
+def main() -> None:
+    while request := sys.stdin.readline().split():
+        results = run_ranks(globals()[request[0]], int(request[1]))
+        if results is None:
+            return
+        print(json.dumps(results), flush=True)
+
+
+if __name__ == "__main__":
+    main()
