@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """Writes python/meshfuse/ops.pyi, the types of fd.ops, from the op table of the built extension.
 
+Type checkers see no types in an attribute that holds a module, so the functions are declared in a class that describes the
+module, and the module's names are those of the class.
+
 PYTHONPATH=build/release/python tools/generate_op_stubs.py            write
 PYTHONPATH=build/release/python tools/generate_op_stubs.py --check    exit status 1 if the file is not up to date
 """
@@ -15,6 +18,7 @@ STUB = Path(__file__).resolve().parent.parent / "python" / "meshfuse" / "ops.pyi
 
 HEADER = """\
 # Written by tools/generate_op_stubs.py from the op table; not to be edited.
+# fmt: off
 from typing import overload
 
 from meshfuse._C import DataType, Scalar, TensorView
@@ -23,6 +27,9 @@ _Number = bool | int | float | complex
 _Operand = TensorView | Scalar | _Number
 _ScalarOperand = Scalar | _Number
 _Ints = list[int] | tuple[int, ...]
+
+# What fd.ops holds; exists for type checkers alone.
+class Operations:
 """
 
 TYPES = {
@@ -76,19 +83,22 @@ def stubs_of(name: str, overloads: list[tuple[list[Param], int]], output_count: 
             one = "TensorView" if is_tensor else "Scalar"
             result = one if output_count == 1 else f"tuple[{', '.join([one] * output_count)}]"
             signatures.append(signature(name, params, positional_only, operand_types, result))
-    if len(signatures) == 1:
-        return signatures
-    return [line for text in signatures for line in ("@overload", text)]
+    decorators = ["@staticmethod"] if len(signatures) == 1 else ["@overload", "@staticmethod"]
+    return [f"    {line}" for text in signatures for line in (*decorators, text)]
 
 
 def generate() -> str:
     from meshfuse import _C
 
-    lines = [HEADER]
+    lines = [HEADER.rstrip()]
     for function in _C.op_functions:
         name = function.__name__
         lines += stubs_of(name, _C.op_overloads(name), _C.op_output_count(name))
-    return "\n".join(lines).rstrip() + "\n"
+    lines.append("")
+    lines += [
+        f"{function.__name__} = Operations.{function.__name__}" for function in _C.op_functions
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def main() -> int:

@@ -3,13 +3,16 @@
 import sys
 import traceback
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, ClassVar, Self, cast
 
 import torch
 
-from meshfuse import ops
+from meshfuse import ops as _ops
 from meshfuse._C import FusionDefinitionBase, TensorView
 from meshfuse.pytorch_utils import torch_dtype_to_nvfuser_dtype
+
+if TYPE_CHECKING:
+    from meshfuse.ops import Operations
 
 __all__ = ["FusionDefinition"]
 
@@ -21,7 +24,7 @@ class FusionDefinition(FusionDefinitionBase):
     The first execution closes the definition: a ``define_*`` or ``add_output`` after it raises AttributeError.
     """
 
-    ops = ops
+    ops: ClassVar["Operations"] = cast("Operations", _ops)
 
     def __enter__(self) -> Self:
         self._enter_block()
@@ -35,7 +38,8 @@ class FusionDefinition(FusionDefinitionBase):
     ) -> None:
         self._leave_block(exc_type is not None)
         if exc_type is not None:
-            print(f"FusionDefinition: the definition ended with {exc_type.__name__}: {exc_value}")
+            summary = traceback.format_exception_only(exc_type, exc_value)[0].splitlines()[0]
+            print(f"FusionDefinition: the definition ended with {summary}")
             traceback.print_exception(exc_type, exc_value, exc_traceback, file=sys.stdout)
 
     def from_pytorch(self, tensor: torch.Tensor, static_sizes: bool = False) -> TensorView:

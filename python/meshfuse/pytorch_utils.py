@@ -19,7 +19,7 @@ if DataType.Float4_e2m1fn_x2 in _TO_TORCH:
     # torch holds 4-bit floats in pairs.
     _TO_TORCH[DataType.Float4_e2m1fn] = _TO_TORCH[DataType.Float4_e2m1fn_x2]
 
-_FROM_PYTHON: dict[type, DataType] = {
+_FROM_PYTHON: dict[torch.dtype | type, DataType] = {
     bool: DataType.Bool,
     int: DataType.Int,
     float: DataType.Double,

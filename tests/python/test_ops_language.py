@@ -1,5 +1,6 @@
 """Calling operations: what each parameter accepts, and what comes back."""
 
+import importlib.util
 import pickle
 import time
 from pathlib import Path
@@ -46,14 +47,16 @@ class TestTable:
 
     def test_operations_cannot_be_made_or_changed(self):
         with pytest.raises(TypeError):
-            _C.Operation()
+            type(ops.add)()
         with pytest.raises(AttributeError):
             ops.add.__name__ = "plus"
 
-    def test_every_overload_has_a_typed_stub(self):
-        stub = Path(ops.__file__).with_suffix(".pyi").read_text()
-        for name in ops.__all__:
-            assert f"def {name}(" in stub
+    def test_the_typed_stubs_say_what_the_table_says(self):
+        path = Path(__file__).resolve().parents[2] / "tools" / "generate_op_stubs.py"
+        spec = importlib.util.spec_from_file_location("generate_op_stubs", path)
+        generator = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(generator)
+        assert generator.STUB.read_text() == generator.generate()
 
 
 class TestElementwise:

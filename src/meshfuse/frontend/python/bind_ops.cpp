@@ -88,7 +88,6 @@ PyObject* nameOfOp(PyObject* self, void* /*closure*/) {
 PyObject* docOfOp(PyObject* self, void* /*closure*/) {
   return newText(docText(*functionOf(self).op));
 }
-PyObject* moduleOfOp(PyObject* /*self*/, void* /*closure*/) { return newText("meshfuse.ops"); }
 /// Pickled and copied by name, as functions are.
 PyObject* reduceOp(PyObject* self, PyObject* /*args*/) { return nameOfOp(self, nullptr); }
 
@@ -101,7 +100,6 @@ nb::object makeOpType() {
   static PyGetSetDef attributes[] = {
       {"__name__", nameOfOp, nullptr, nullptr, nullptr},
       {"__qualname__", nameOfOp, nullptr, nullptr, nullptr},
-      {"__module__", moduleOfOp, nullptr, nullptr, nullptr},
       {"__doc__", docOfOp, nullptr, nullptr, nullptr},
       {nullptr, nullptr, nullptr, nullptr, nullptr},
   };
@@ -118,7 +116,7 @@ nb::object makeOpType() {
       {Py_tp_methods, methods},
       {0, nullptr},
   };
-  static PyType_Spec spec = {"meshfuse._C.Operation", sizeof(OpFunction), 0,
+  static PyType_Spec spec = {"meshfuse.ops.Operation", sizeof(OpFunction), 0,
                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL |
                                  Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
                              slots};
@@ -184,7 +182,6 @@ void bindOps(nb::module_& module) {
   for (const OpInfo* op : allOps()) {
     functions.append(makeOpFunction(reinterpret_cast<PyTypeObject*>(type.ptr()), *op));
   }
-  module.attr("Operation") = type;
   module.attr("op_functions") = nb::tuple(functions);
   module.def("op_overloads", overloadsOf, nb::arg("name"),
              "The calls of an operation: for each, its parameters as (name, kind, default) and how "
