@@ -2,7 +2,9 @@
 
 Usage: bench_values --benchmark_repetitions=15 --benchmark_enable_random_interleaving=true \
            --benchmark_out=values.json --benchmark_out_format=json
-       python bench/values/report.py values.json
+       python bench/values/report.py values.json [more.json ...]
+
+Several files count as one set of repetitions: where memory happens to lie differs from process to process.
 """
 
 import json
@@ -17,16 +19,19 @@ CREATE_NS = 40.0
 ARGUMENT_NS = 10.0
 
 
-def medians(path: str) -> dict[str, dict[str, float]]:
-    """Median nanoseconds by row and implementation."""
-    with open(path) as file:
-        runs = json.load(file)["benchmarks"]
+def medians(paths: list[str]) -> dict[str, dict[str, float]]:
+    """Median nanoseconds by row and implementation; the holder's row is per argument."""
+    runs = []
+    for path in paths:
+        with open(path) as file:
+            runs += json.load(file)["benchmarks"]
     samples: dict[tuple[str, str], list[float]] = defaultdict(list)
     for run in runs:
         if run.get("run_type") == "iteration":
             row, _, who = run["run_name"].split(" ")[0].rpartition("/")
             scale = {"ns": 1.0, "us": 1e3, "ms": 1e6}[run["time_unit"]]
-            samples[row, who].append(run["cpu_time"] * scale)
+            count = ARGUMENTS if row.startswith("holder") else 1
+            samples[row, who].append(run["cpu_time"] * scale / count)
     rows: dict[str, dict[str, float]] = defaultdict(dict)
     for (row, who), times in samples.items():
         rows[row][who] = statistics.median(times)
@@ -49,16 +54,16 @@ def bar(row: str, times: dict[str, float], rows: dict[str, dict[str, float]]) ->
         words.append(f"<= {CREATE_NS:.0f} ns")
         met &= ours <= CREATE_NS
     if what == "holder":
-        words.append(f"<= {ARGUMENT_NS:.0f} ns an argument, found {ours / ARGUMENTS:.2f}")
-        met &= ours <= ARGUMENT_NS * ARGUMENTS
+        words.append(f"<= {ARGUMENT_NS:.0f} ns an argument")
+        met &= ours <= ARGUMENT_NS
     return ", ".join(words), met
 
 
-def main(path: str) -> int:
-    rows = medians(path)
+def main(paths: list[str]) -> int:
+    rows = medians(paths)
     print(f"{'row':<18}{'ours':>9}{'IValue':>9}{'variant':>9}{'ours/IValue':>13}  bar (ns, medians)")
     all_met = True
-    for row, times in rows.items():
+    for row, times in sorted(rows.items()):
         words, met = bar(row, times, rows)
         all_met &= met
         cells = "".join(
@@ -71,4 +76,4 @@ def main(path: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(sys.argv[1:]))

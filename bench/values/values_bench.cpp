@@ -202,12 +202,12 @@ void holderOurs(benchmark::State& state) {
     KernelArgumentHolder holder;
     holder.reserve(kArguments);
     pushAll(sources, [&](const auto& plain) { holder.push(plain); });
-    double read = 0;
+    int64_t read = 0;
     for (const PolymorphicValue& value : holder) {
       if (value.is<at::Tensor>()) {
-        read += static_cast<double>(value.tensorUnchecked().dim());
+        read += value.tensorUnchecked().dim();
       } else {
-        read += value.is<double>() ? value.as<double>() : static_cast<double>(value.as<int64_t>());
+        read += value.is<double>() ? static_cast<int64_t>(value.as<double>()) : value.as<int64_t>();
       }
     }
     benchmark::DoNotOptimize(read);
@@ -221,12 +221,12 @@ void holderIvalue(benchmark::State& state) {
     std::vector<c10::IValue> holder;
     holder.reserve(kArguments);
     pushAll(sources, [&](const auto& plain) { holder.emplace_back(plain); });
-    double read = 0;
+    int64_t read = 0;
     for (const c10::IValue& value : holder) {
       if (value.isTensor()) {
-        read += static_cast<double>(value.toTensor().dim());
+        read += value.toTensor().dim();
       } else {
-        read += value.isDouble() ? value.toDouble() : static_cast<double>(value.toInt());
+        read += value.isDouble() ? static_cast<int64_t>(value.toDouble()) : value.toInt();
       }
     }
     benchmark::DoNotOptimize(read);
@@ -240,13 +240,13 @@ void holderVariant(benchmark::State& state) {
     std::vector<Variant> holder;
     holder.reserve(kArguments);
     pushAll(sources, [&](const auto& plain) { holder.emplace_back(plain); });
-    double read = 0;
+    int64_t read = 0;
     for (const Variant& value : holder) {
       if (const auto* tensor = std::get_if<at::Tensor>(&value)) {
-        read += static_cast<double>(tensor->dim());
+        read += tensor->dim();
       } else {
         const auto* real = std::get_if<double>(&value);
-        read += real != nullptr ? *real : static_cast<double>(std::get<int64_t>(value));
+        read += real != nullptr ? static_cast<int64_t>(*real) : std::get<int64_t>(value);
       }
     }
     benchmark::DoNotOptimize(read);

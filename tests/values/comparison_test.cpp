@@ -99,13 +99,15 @@ TEST(Values, A13_NamedComparisonsGiveValues) {
   EXPECT_TRUE(le(2, 2).as<bool>());
   EXPECT_TRUE(ge(2, 2).as<bool>());
   const at::Tensor a = at::arange(4);
+  const PolymorphicValue x = a;
   const at::Tensor b = at::full({4}, 2);
-  EXPECT_TRUE(at::equal(eq(a, 2).asTensor(), a == 2));
-  EXPECT_TRUE(at::equal(ne(a, b).asTensor(), a != b));
-  EXPECT_TRUE(at::equal(lt(a, 1.5).asTensor(), a < 1.5));
-  EXPECT_TRUE(at::equal(gt(2, a).asTensor(), a < 2));
-  EXPECT_TRUE(at::equal(le(a, b).asTensor(), a <= b));
-  EXPECT_TRUE(at::equal(ge(a, b).asTensor(), a >= b));
+  const PolymorphicValue y = b;
+  EXPECT_TRUE(at::equal(eq(x, 2).asTensor(), a == 2));
+  EXPECT_TRUE(at::equal(ne(x, y).asTensor(), a != b));
+  EXPECT_TRUE(at::equal(lt(x, 1.5).asTensor(), a < 1.5));
+  EXPECT_TRUE(at::equal(gt(2, x).asTensor(), a < 2));
+  EXPECT_TRUE(at::equal(le(x, y).asTensor(), a <= b));
+  EXPECT_TRUE(at::equal(ge(x, y).asTensor(), a >= b));
   EXPECT_THROW(eq(PolymorphicValue(), 1), UserError);
 }
 

@@ -50,7 +50,7 @@ TEST(Values, B13_Ceil) {
   EXPECT_TRUE(isSame(ceil(true), true));
   EXPECT_TRUE(isSame(ceil(2.1), 3.0));
   EXPECT_TRUE(isSame(ceil(-2.1), -2.0));
-  expectTensor(ceil(at::full({2}, 2.1)), at::full({2}, 3.0));
+  expectTensor(ceil(PolymorphicValue(at::full({2}, 2.1))), at::full({2}, 3.0));
   EXPECT_PRED2(contains, userErrorText(ErrorKind::Type, [] { ceil(Complex(1, 2)); }), "ceil: ");
 }
 
@@ -60,7 +60,7 @@ TEST(Values, B14_Signbit) {
   EXPECT_TRUE(isSame(signbit(-0.0), true));
   EXPECT_TRUE(isSame(signbit(2.5), false));
   const at::Tensor tensor = at::arange(-2, 2);
-  expectTensor(signbit(tensor), at::signbit(tensor));
+  expectTensor(signbit(PolymorphicValue(tensor)), at::signbit(tensor));
 }
 
 TEST(Values, B15_Fmod) {
@@ -70,8 +70,9 @@ TEST(Values, B15_Fmod) {
   EXPECT_TRUE(isSame(fmod(7, 2.5), 2.0));
   EXPECT_TRUE(std::isnan(fmod(7, 0).as<double>()));
   const at::Tensor tensor = at::arange(-4, 4, at::kFloat);
-  expectTensor(fmod(tensor, 3), at::fmod(tensor, 3));
-  expectTensor(fmod(7.0, tensor), at::fmod(at::full({}, 7.0, at::kFloat), tensor));
+  expectTensor(fmod(PolymorphicValue(tensor), 3), at::fmod(tensor, 3));
+  expectTensor(fmod(7.0, PolymorphicValue(tensor)),
+               at::fmod(at::full({}, 7.0, at::kFloat), tensor));
 }
 
 TEST(Values, B16_Pow) {
@@ -85,11 +86,11 @@ TEST(Values, B16_Pow) {
   EXPECT_PRED2(contains, userErrorText(ErrorKind::Value, [] { pow(0, -1); }), "0 to the power -1");
   const at::Tensor base = at::arange(-2, 3, at::kFloat);
   const at::Tensor exponent = at::full({5}, 0.5);
-  expectTensor(pow(base, 2), at::pow(base, 2));
-  expectTensor(pow(base, 2.5), at::pow(base, 2.5));
-  expectTensor(pow(2, base), at::pow(2, base));
-  expectTensor(pow(2.5, base), at::pow(2.5, base));
-  const PolymorphicValue roots = pow(base, exponent);
+  expectTensor(pow(PolymorphicValue(base), 2), at::pow(base, 2));
+  expectTensor(pow(PolymorphicValue(base), 2.5), at::pow(base, 2.5));
+  expectTensor(pow(2, PolymorphicValue(base)), at::pow(2, base));
+  expectTensor(pow(2.5, PolymorphicValue(base)), at::pow(2.5, base));
+  const PolymorphicValue roots = pow(PolymorphicValue(base), PolymorphicValue(exponent));
   expectTensor(roots, at::pow(base, exponent));
   EXPECT_TRUE(std::isnan(roots.asTensor()[0].item<float>()));
 }
@@ -99,13 +100,14 @@ TEST(Values, B17_WhereInAllEightMixes) {
   const at::Tensor a = at::arange(4, at::kFloat);
   const at::Tensor b = -a - 1;
   const at::Tensor truth = at::ones({}, at::kBool);
-  expectTensor(where(holds, a, b), at::where(holds, a, b));
-  expectTensor(where(holds, a, 2.0), at::where(holds, a, 2.0));
-  expectTensor(where(holds, 2.0, b), at::where(holds, 2.0, b));
-  expectTensor(where(holds, 1.0, 2.0), at::where(holds, 1.0, 2.0));
-  expectTensor(where(true, a, b), at::where(truth, a, b));
-  expectTensor(where(true, a, 2.0), at::where(truth, a, 2.0));
-  expectTensor(where(true, 2.0, b), at::where(truth, 2.0, b));
+  expectTensor(where(PolymorphicValue(holds), PolymorphicValue(a), PolymorphicValue(b)),
+               at::where(holds, a, b));
+  expectTensor(where(PolymorphicValue(holds), PolymorphicValue(a), 2.0), at::where(holds, a, 2.0));
+  expectTensor(where(PolymorphicValue(holds), 2.0, PolymorphicValue(b)), at::where(holds, 2.0, b));
+  expectTensor(where(PolymorphicValue(holds), 1.0, 2.0), at::where(holds, 1.0, 2.0));
+  expectTensor(where(true, PolymorphicValue(a), PolymorphicValue(b)), at::where(truth, a, b));
+  expectTensor(where(true, PolymorphicValue(a), 2.0), at::where(truth, a, 2.0));
+  expectTensor(where(true, 2.0, PolymorphicValue(b)), at::where(truth, 2.0, b));
   EXPECT_TRUE(isSame(where(true, 1, 2), 1));
   EXPECT_TRUE(isSame(where(false, 1, 2.5), 2.5));
   EXPECT_TRUE(isSame(where(true, 1, 2.5), 1.0));
@@ -128,8 +130,8 @@ TEST(Values, B18_MaxMinAndNan) {
   EXPECT_TRUE(isSame(fmax(kNan, kNan), kNan));
   EXPECT_TRUE(isSame(fmin(2.0, 1.0), 1.0));
   const at::Tensor tensor = at::arange(3, at::kFloat);
-  expectTensor(max(tensor, 1), at::maximum(tensor, at::ones({})));
-  expectTensor(fmin(tensor, kNan), tensor);
+  expectTensor(max(PolymorphicValue(tensor), 1), at::maximum(tensor, at::ones({})));
+  expectTensor(fmin(PolymorphicValue(tensor), kNan), tensor);
   EXPECT_THROW(max(Complex(1, 2), 1), UserError);
 }
 
@@ -140,8 +142,8 @@ TEST(Values, B19_AbsAndErf) {
   EXPECT_TRUE(isSame(abs(kMin), kMin));
   EXPECT_TRUE(isSame(abs(-2.5), 2.5));
   const at::Tensor tensor = at::arange(-2, 2, at::kFloat);
-  expectTensor(abs(tensor), at::abs(tensor));
-  expectTensor(erf(tensor), at::erf(tensor));
+  expectTensor(abs(PolymorphicValue(tensor)), at::abs(tensor));
+  expectTensor(erf(PolymorphicValue(tensor)), at::erf(tensor));
   EXPECT_PRED2(contains, userErrorText(ErrorKind::Type, [] { erf(0.5); }), "erf: ");
 }
 

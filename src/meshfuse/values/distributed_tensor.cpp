@@ -143,7 +143,10 @@ DistributedBox* DistributedBox::make(at::Tensor&& local, std::span<const int64_t
   void* block = ::operator new(sizeof(DistributedBox) + 2 * sizes.size() * sizeof(int64_t));
   auto* box = new (block) DistributedBox(std::move(local), sizes.size());
   auto* numbers = reinterpret_cast<int64_t*>(box + 1);
-  std::ranges::copy(strides, std::ranges::copy(sizes, numbers).out);
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    numbers[i] = sizes[i];
+    numbers[sizes.size() + i] = strides[i];
+  }
   return c10::intrusive_ptr<DistributedBox>::unsafe_steal_from_new(box).release();
 }
 

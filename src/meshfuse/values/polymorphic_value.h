@@ -190,8 +190,10 @@ class PolymorphicValue {
   /// a std::vector of such. Throws UserError(Type) where there is no such conversion.
   template <class T>
   T to() const;
+  /// Not to bool: `a && b` stays an operation on values, and `if (value)` must say what it asks (hasValue, to<bool>, !).
   template <class T>
-    requires(std::is_arithmetic_v<T> || std::same_as<T, std::complex<double>>)
+    requires((std::is_arithmetic_v<T> && !std::same_as<T, bool>) ||
+             std::same_as<T, std::complex<double>>)
   explicit operator T() const {
     return to<T>();
   }
