@@ -12,6 +12,7 @@ import hashlib
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -32,6 +33,8 @@ PYTHON_FOLDERS = ("python", "tests", "tools", "bench", "examples")
 TYPED_FOLDERS = ("python", "tools", "examples")
 # Flags that only the compiler of the build understands.
 GCC_ONLY_FLAGS = {"-fno-semantic-interposition", "-fopenmp"}
+
+BATCH_SIZE = 8
 
 
 def run(command: list[str]) -> bool:
@@ -126,56 +129,99 @@ def units() -> Iterator[Unit]:
         yield Unit(path.relative_to(ROOT).as_posix(), entry["command"], digest.hexdigest())
 
 
-def write_tidy_commands() -> None:
-    """compile_commands.json as clang understands it."""
+def batches(stale: list[Unit]) -> Iterator[list[Unit]]:
+    """Files that are compiled alike, a few at a time: most of a file's time goes into torch's headers."""
+    alike: dict[str, list[Unit]] = {}
+    for unit in stale:
+        alike.setdefault(re.sub(r" -o .*", "", unit.command), []).append(unit)
+    for group in alike.values():
+        count = -(-len(group) // BATCH_SIZE)
+        yield from (group[start::count] for start in range(count))
+
+
+def batch_file(number: int, batch: list[Unit]) -> Path:
+    folder = LINT_BUILD / "tidy" / ("tests" if batch[0].path.startswith("tests/") else "")
+    return folder / f"batch_{number}.cpp"
+
+
+def write_tidy_commands(batched: list[list[Unit]]) -> None:
+    """compile_commands.json as clang understands it, with one entry more for each batch."""
+    folder = LINT_BUILD / "tidy"
+    folder.mkdir(exist_ok=True)
     entries = json.loads((LINT_BUILD / "compile_commands.json").read_text())
+    # A batch of tests lies below a copy of their configuration.
+    (folder / "tests").mkdir(exist_ok=True)
+    shutil.copy(ROOT / "tests/.clang-tidy", folder / "tests/.clang-tidy")
+    for number, batch in enumerate(batched):
+        source = batch_file(number, batch)
+        source.write_text("".join(f'#include "{ROOT / unit.path}"\n' for unit in batch))
+        command = re.sub(r" -o .*", f" -o batch.o -c {source}", batch[0].command)
+        entries.append({"directory": str(LINT_BUILD), "file": str(source), "command": command})
     for entry in entries:
         words = [word for word in shlex.split(entry["command"]) if word not in GCC_ONLY_FLAGS]
         entry["command"] = shlex.join(words)
-    (LINT_BUILD / "tidy").mkdir(exist_ok=True)
-    (LINT_BUILD / "tidy/compile_commands.json").write_text(json.dumps(entries))
+    (folder / "compile_commands.json").write_text(json.dumps(entries))
 
 
-def tidy(unit: Unit) -> tuple[Unit, str]:
-    """Runs clang-tidy over one file; the text is empty when there is nothing to say."""
-    done = subprocess.run(
-        [str(TOOLS / "clang-tidy"), "-p", str(LINT_BUILD / "tidy"), "--quiet", unit.path],
+def clang_tidy(path: str, *flags: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(TOOLS / "clang-tidy"), "-p", str(LINT_BUILD / "tidy"), "--quiet", *flags, path],
         cwd=ROOT,
         check=False,
         capture_output=True,
         text=True,
     )
-    if done.returncode == 0:
-        (CACHE / unit.key).touch()
-        return unit, ""
-    return unit, done.stdout + ("" if done.stdout.strip() else done.stderr)
+
+
+def tidy(number: int, batch: list[Unit]) -> dict[str, str]:
+    """What clang-tidy says about each file of a batch that is not clean.
+
+    A batch that is clean as one file means clean files. One that is not is looked at file by file, as its files may
+    only disagree among themselves (two helpers of one name).
+    """
+    if len(batch) > 1:
+        together = batch_file(number, batch)
+        if clang_tidy(str(together), "--checks=-bugprone-suspicious-include").returncode == 0:
+            for unit in batch:
+                (CACHE / unit.key).touch()
+            return {}
+    told: dict[str, str] = {}
+    for unit in batch:
+        done = clang_tidy(unit.path)
+        if done.returncode == 0:
+            (CACHE / unit.key).touch()
+        else:
+            told[unit.path] = done.stdout if done.stdout.strip() else done.stderr
+    return told
 
 
 def check_clang_tidy(arguments: argparse.Namespace) -> bool:
     if arguments.fix:
         return True
     CACHE.mkdir(exist_ok=True)
-    write_tidy_commands()
     all_units = list(units())
     stale = [unit for unit in all_units if not (CACHE / unit.key).exists()]
-    # Bindings and torch files first: they take longest, and the last ones should be short.
-    stale.sort(key=lambda unit: ("frontend" not in unit.path, "torch" not in unit.command))
+    batched = list(batches(stale))
+    write_tidy_commands(batched)
     print(
         f"   {len(stale)} of {len(all_units)} files have changed since they were clean", flush=True
     )
-    told: set[str] = set()
+    # Bindings and torch files first: they take longest, and the last ones should be short.
+    order = sorted(
+        range(len(batched)),
+        key=lambda n: ("frontend" not in batched[n][0].path, "torch" not in batched[n][0].command),
+    )
+    clean = True
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        for done in as_completed([pool.submit(tidy, unit) for unit in stale]):
-            unit, text = done.result()
-            if not text:
-                continue
-            told.add(unit.path)
-            print(text.rstrip(), flush=True)
+        for done in as_completed([pool.submit(tidy, n, batched[n]) for n in order]):
+            for text in done.result().values():
+                clean = False
+                print(text.rstrip(), flush=True)
     live = {unit.key for unit in all_units}
     for entry in CACHE.iterdir():
         if entry.name not in live:
             entry.unlink()
-    return not told
+    return clean
 
 
 CHECKS: dict[str, Callable[[argparse.Namespace], bool]] = {
