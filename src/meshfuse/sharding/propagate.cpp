@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "meshfuse/base/error.h"
+#include "meshfuse/mesh/shard_arithmetic.h"
 #include "meshfuse/ops/infer.h"
 #include "meshfuse/ops/reshard.h"
 #include "meshfuse/sharding/reshard_plan.h"
@@ -118,6 +119,7 @@ class Propagation {
       }
       kind = placement.isPartial() ? std::optional(placement.reduce) : kind;
     }
+    checkLayoutIsCertain(*sharding, sizesOf(source_.val(id).tensor()));
   }
 
   /// Sums and averages commute; other reductions only with themselves.

@@ -1,0 +1,219 @@
+"""Every op equals torch, for the dtypes it accepts, over layouts and sizes 0, 1 and odd. Casts are the language's own."""
+
+import math
+from collections.abc import Callable
+
+import pytest
+import torch
+from meshfuse import DataType, FusionDefinition, ops
+from meshfuse.pytorch_utils import torch_dtype_to_nvfuser_dtype
+
+REAL = [torch.float32, torch.float64, torch.float16, torch.bfloat16]
+WHOLE = [torch.int64, torch.int32]
+COMPLEX = [torch.complex64, torch.complex128]
+HALVES = (torch.float16, torch.bfloat16)
+
+
+def is_whole(dtype: torch.dtype) -> bool:
+    return not dtype.is_floating_point and not dtype.is_complex
+
+
+def widened(x: torch.Tensor) -> torch.Tensor:
+    """Arithmetic on halves is done in float."""
+    return x.float() if x.dtype in HALVES else x
+
+
+def floated(x: torch.Tensor) -> torch.Tensor:
+    """Functions that are not defined on integers compute in float."""
+    return x.float() if is_whole(x.dtype) else widened(x)
+
+
+def divide(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    mode = "trunc" if is_whole(a.dtype) else None
+    return torch.div(widened(a), widened(b), rounding_mode=mode)
+
+
+# name -> (number of operands, dtypes, reference)
+POINTWISE: dict[str, tuple[int, list[torch.dtype], Callable[..., torch.Tensor]]] = {
+    "add": (2, REAL + WHOLE + COMPLEX, lambda a, b: widened(a) + widened(b)),
+    "sub": (2, REAL + WHOLE + COMPLEX, lambda a, b: widened(a) - widened(b)),
+    "mul": (2, REAL + WHOLE + COMPLEX, lambda a, b: widened(a) * widened(b)),
+    "div": (2, REAL + WHOLE + COMPLEX, divide),
+    "neg": (1, REAL + WHOLE + COMPLEX, lambda a: -widened(a)),
+    "exp": (1, REAL + WHOLE + COMPLEX + [torch.bool], lambda a: floated(a).exp()),
+    "tanh": (1, REAL + WHOLE + COMPLEX, lambda a: floated(a).tanh()),
+    "erf": (1, REAL + WHOLE, lambda a: floated(a).erf()),
+    "relu": (1, REAL + WHOLE, torch.relu),
+    "sigmoid": (1, REAL + WHOLE + COMPLEX, lambda a: floated(a).sigmoid()),
+    "rsqrt": (1, REAL + WHOLE + COMPLEX, lambda a: floated(a).rsqrt()),
+    "eq": (2, REAL + WHOLE + COMPLEX + [torch.bool], torch.eq),
+    "ne": (2, REAL + WHOLE + COMPLEX + [torch.bool], torch.ne),
+    "lt": (2, REAL + WHOLE, torch.lt),
+    "le": (2, REAL + WHOLE, torch.le),
+    "gt": (2, REAL + WHOLE, torch.gt),
+    "ge": (2, REAL + WHOLE, torch.ge),
+    "set": (1, REAL + WHOLE + COMPLEX + [torch.bool], torch.clone),
+}
+STRUCTURED = {"where", "cast", "broadcast_in_dim", "permute", "reshape", "sum", "max", "var_mean", "matmul", "linear"}
+
+LAYOUTS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "contiguous": lambda t: t,
+    "transposed": lambda t: t.t().contiguous().t(),
+    "strided": lambda t: torch.stack([t, t], -1)[..., 0],
+    "offset": lambda t: torch.cat([t.flatten().new_zeros(3), t.flatten()])[3:].view(t.shape),
+    "expanded": lambda t: t[:1].expand(t.shape),
+}
+SIZES = [(4, 6), (1, 5), (3, 1), (0, 4), (7, 3)]
+
+
+def make(shape: tuple[int, ...], dtype: torch.dtype, low: int = -9, high: int = 9, seed: int = 0) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(seed + math.prod(shape))
+    whole = torch.randint(low, high, shape, generator=generator)
+    if dtype == torch.bool:
+        return whole > 0
+    scale = 1 if is_whole(dtype) else 0.25
+    x = (whole * scale).to(dtype)
+    return x + 0.5j * x.flip(-1) if dtype.is_complex else x
+
+
+def run(build: Callable[..., object], inputs: list[torch.Tensor]) -> list[torch.Tensor]:
+    with FusionDefinition() as fd:
+        results = build(fd, *[fd.from_pytorch(t) for t in inputs])
+        for result in results if isinstance(results, (tuple, list)) else (results,):
+            fd.add_output(result)
+    return fd.execute(inputs)
+
+
+def check(got: torch.Tensor, expected: torch.Tensor) -> None:
+    torch.testing.assert_close(got, expected, equal_nan=True)
+
+
+def test_every_op_is_compared_with_torch() -> None:
+    names = {name for name in dir(ops) if not name.startswith("_") and callable(getattr(ops, name))}
+    assert set(POINTWISE) | STRUCTURED == names
+
+
+@pytest.mark.parametrize("name", sorted(POINTWISE))
+def test_pointwise(name: str) -> None:
+    count, dtypes, reference = POINTWISE[name]
+    for dtype in dtypes:
+        for shape in SIZES:
+            for layout in LAYOUTS.values():
+                low, high = (1, 9) if name in ("rsqrt", "div") else (-9, 9)
+                inputs = [layout(make(shape, dtype, low, high, seed)) for seed in range(count)]
+                (got,) = run(lambda fd, *args: getattr(fd.ops, name)(*args), inputs)
+                check(got, reference(*inputs))
+
+
+@pytest.mark.parametrize("name", [name for name, (count, _, _) in POINTWISE.items() if count == 2])
+def test_pointwise_with_numbers_and_broadcasts(name: str) -> None:
+    _, _, reference = POINTWISE[name]
+    a, row, column = make((4, 6), torch.float32), make((1, 6), torch.float32, 1), make((4, 1), torch.float32, 1)
+    operation = getattr(ops, name)
+    for b in (row, column, row[0]):
+        (got,) = run(lambda fd, x, y: operation(x, y), [a, b])
+        check(got, reference(a, b))
+    (got,) = run(lambda fd, x: operation(x, 1.5), [a])
+    check(got, reference(a, torch.tensor(1.5)))
+    (got,) = run(lambda fd, x: operation(2.5, x), [a + 20])
+    check(got, reference(torch.tensor(2.5), a + 20))
+
+
+def test_special_values_pass_as_torch_passes_them() -> None:
+    special = torch.tensor([math.nan, math.inf, -math.inf, -0.0, 0.0, 1e-45, 3e38])
+    other = torch.tensor([1.0, math.nan, math.inf, 0.0, -0.0, -1.0, 3e38])
+    for name, (count, _, reference) in POINTWISE.items():
+        inputs = [special, other][:count]
+        (got,) = run(lambda fd, *args, name=name: getattr(fd.ops, name)(*args), inputs)
+        check(got, reference(*inputs))
+
+
+def test_where() -> None:
+    for dtype in REAL + WHOLE + COMPLEX + [torch.bool]:
+        for shape in SIZES:
+            condition, a, b = make(shape, torch.bool), make(shape, dtype, seed=1), make(shape, dtype, seed=2)
+            (got,) = run(lambda fd, c, x, y: fd.ops.where(c, x, y), [condition, a, b])
+            check(got, torch.where(condition, a, b))
+
+
+def test_cast_between_all_types() -> None:
+    types = REAL + WHOLE + COMPLEX + [torch.bool]
+    for source in types:
+        for target in types:
+            x = make((3, 5), source)
+            (got,) = run(lambda fd, a, t=target: fd.ops.cast(a, torch_dtype_to_nvfuser_dtype(t)), [x])
+            real = x.real if source.is_complex and not target.is_complex and target != torch.bool else x
+            check(got, real.to(target))
+
+
+def test_shape_ops() -> None:
+    for dtype in (torch.float32, torch.int64, torch.complex64, torch.bool):
+        for layout in LAYOUTS.values():
+            x = layout(make((4, 6), dtype))
+            (got,) = run(lambda fd, a: fd.ops.permute(a, [1, 0]), [x])
+            check(got, x.permute(1, 0))
+            (got,) = run(lambda fd, a: fd.ops.reshape(a, [3, 8]), [x])
+            check(got, x.reshape(3, 8))
+            (got,) = run(lambda fd, a: fd.ops.reshape(a, [2, -1, 3]), [x])
+            check(got, x.reshape(2, -1, 3))
+            (got,) = run(lambda fd, a: fd.ops.broadcast_in_dim(a, [4, 5, 6], [0, 2]), [x])
+            check(got, x[:, None, :].expand(4, 5, 6))
+
+
+def reduced(x: torch.Tensor, dims: list[int], keepdim: bool) -> dict[str, torch.Tensor]:
+    return {"sum": x.sum(dims, keepdim), "max": x.amax(dims, keepdim)}
+
+
+@pytest.mark.parametrize("name", ["sum", "max"])
+def test_reductions(name: str) -> None:
+    for dtype in REAL + WHOLE:
+        for shape in [(4, 6), (1, 5), (7, 3)]:
+            for layout in LAYOUTS.values():
+                for dims in ([0], [1], [-1], [0, 1]):
+                    for keepdim in (False, True):
+                        x = layout(make(shape, dtype))
+                        (got,) = run(lambda fd, a, d=dims, k=keepdim: getattr(fd.ops, name)(a, d, k), [x])
+                        check(got, reduced(x, dims, keepdim)[name])
+
+
+def test_reduction_corners() -> None:
+    x = make((0, 4), torch.float32)
+    (got,) = run(lambda fd, a: fd.ops.sum(a, 0), [x])
+    check(got, torch.zeros(4))
+    (got,) = run(lambda fd, a: fd.ops.max(a, [0]), [x])
+    check(got, torch.full((4,), -math.inf))
+    y = torch.tensor([1.0, math.nan, 2.0])
+    (got,) = run(lambda fd, a: fd.ops.max(a), [y])
+    assert got.isnan()
+    z = torch.tensor(3.0)
+    (got,) = run(lambda fd, a: fd.ops.sum(a, [0]), [z])
+    check(got, z)
+    (got,) = run(lambda fd, a: fd.ops.sum(a, dtype=DataType.Double), [make((4, 6), torch.float32)])
+    check(got, make((4, 6), torch.float32).double().sum())
+
+
+def test_var_mean() -> None:
+    for dtype in (torch.float32, torch.float64, *COMPLEX):
+        for layout in LAYOUTS.values():
+            for dims, correction, keepdim in (([0], 0, False), ([1], 1, True), ([0, 1], 1, False)):
+                x = layout(make((4, 6), dtype))
+                got = run(lambda fd, a, d=dims, c=correction, k=keepdim: fd.ops.var_mean(a, d, c, k), [x])
+                expected = torch.var_mean(x, dims, correction=correction, keepdim=keepdim)
+                check(got[0], expected[0])
+                check(got[1], expected[1])
+
+
+def test_matmul_and_linear() -> None:
+    shapes = [((4, 6), (6, 2)), ((2, 4, 6), (6, 3)), ((2, 1, 3, 4), (5, 4, 2)), ((6,), (6, 4)), ((4, 6), (6,)), ((6,), (6,))]
+    for dtype in REAL + WHOLE + COMPLEX:
+        for a_shape, b_shape in shapes:
+            a, b = make(a_shape, dtype), make(b_shape, dtype, seed=1)
+            (got,) = run(lambda fd, x, y: fd.ops.matmul(x, y), [a, b])
+            check(got, torch.matmul(a, b))
+    for dtype in REAL:
+        for shape in [(4, 6), (2, 3, 6), (6,), (0, 6)]:
+            x, w, bias = make(shape, dtype), make((5, 6), dtype, seed=1), make((5,), dtype, seed=2)
+            (got,) = run(lambda fd, a, b, c: fd.ops.linear(a, b, c), [x, w, bias])
+            check(got, torch.nn.functional.linear(x, w, bias))
+            (got,) = run(lambda fd, a, b: fd.ops.linear(a, b), [x, w])
+            check(got, torch.nn.functional.linear(x, w))
