@@ -32,7 +32,8 @@ inline bool visitWords(std::span<const ArgView> args, const CallContext& context
     }
     return true;
   };
-  if (!take(args.size() << 1 | uint64_t{context.dispatchAll}) || !take(context.binding)) {
+  if (!take(args.size() << 1 | uint64_t{context.dispatchAll} | static_cast<uint64_t>(context.rank) << 32) ||
+      !take(context.binding)) {
     return false;
   }
   for (size_t i = 0; i < args.size(); ++i) {

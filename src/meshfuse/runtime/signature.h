@@ -11,7 +11,7 @@
 namespace meshfuse {
 
 /// Per tensor: dtype, device, sizes, strides, 16-byte alignment, sharding, global sizes and strides. Per number: its kind, and
-/// its value where a shape depends on it. Per call: the mesh binding. Comparing and hashing allocate nothing.
+/// its value where a shape depends on it. Per call: the mesh binding and this process's place in the mesh. Comparing and hashing allocate nothing.
 class Signature {
  public:
   /// `valueMatters[i]` says that a shape depends on the number at position i; it has an entry for every argument.

@@ -1,0 +1,179 @@
+#include "meshfuse/frontend/python/execute.h"
+
+#include <torch/csrc/Exceptions.h>
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "meshfuse/base/error.h"
+#include "meshfuse/frontend/python/bind_definition.h"
+#include "meshfuse/frontend/python/call_arguments.h"
+#include "meshfuse/frontend/python/python_errors.h"
+#include "meshfuse/runtime/fusion_executor.h"
+
+namespace nb = nanobind;
+
+namespace meshfuse {
+
+namespace {
+
+constexpr const char* kDoc =
+    "execute(self, inputs, *, device=None, save_repro_inputs=False, _enable_options=[], _disable_options=[])\n--\n\n"
+    "Runs the definition on tensors and numbers, one for each input in definition order; lists and tuples among them are "
+    "flattened. Returns the list of outputs. With DTensors in, DTensors come out.";
+
+void* releaseInterpreter() { return PyEval_SaveThread(); }
+void takeInterpreter(void* thread) { PyEval_RestoreThread(static_cast<PyThreadState*>(thread)); }
+
+/// The parameters of one call, borrowed; null where not given.
+struct Parameters {
+  PyObject* inputs = nullptr;
+  PyObject* device = nullptr;
+  PyObject* saveReproInputs = nullptr;
+  PyObject* enableOptions = nullptr;
+  PyObject* disableOptions = nullptr;
+};
+
+[[noreturn]] void refuseCall(const std::string& found) {
+  throwUser(ErrorKind::Type, {"execute()", "incompatible function arguments", found,
+                              "call it as execute(inputs, *, device=None, save_repro_inputs=False, _enable_options=[], "
+                              "_disable_options=[])"});
+}
+
+Parameters parse(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  Parameters parameters;
+  if (count > 1) {
+    refuseCall("got " + std::to_string(count) + " positional arguments");
+  }
+  if (count == 1) {
+    parameters.inputs = args[0];
+  }
+  const std::array<std::pair<const char*, PyObject**>, 5> table{{{"inputs", &parameters.inputs},
+                                                                 {"device", &parameters.device},
+                                                                 {"save_repro_inputs", &parameters.saveReproInputs},
+                                                                 {"_enable_options", &parameters.enableOptions},
+                                                                 {"_disable_options", &parameters.disableOptions}}};
+  const Py_ssize_t keywordCount = keywords == nullptr ? 0 : PyTuple_GET_SIZE(keywords);
+  for (Py_ssize_t i = 0; i < keywordCount; ++i) {
+    PyObject* name = PyTuple_GET_ITEM(keywords, i);
+    bool known = false;
+    for (const auto& [text, target] : table) {
+      if (PyUnicode_CompareWithASCIIString(name, text) == 0) {
+        if (*target != nullptr) {
+          refuseCall("got 'inputs' twice");
+        }
+        *target = args[count + i];
+        known = true;
+      }
+    }
+    if (!known) {
+      refuseCall("got an unexpected keyword " + nb::cast<std::string>(nb::repr(nb::handle(name))));
+    }
+  }
+  if (parameters.inputs == nullptr) {
+    refuseCall("got no 'inputs'");
+  }
+  return parameters;
+}
+
+void refuseOptions(PyObject* options, const char* what) {
+  if (options == nullptr) {
+    return;
+  }
+  for (nb::handle option : nb::handle(options)) {
+    throwUser(ErrorKind::Runtime, {"execute", std::string("Unrecognized ") + what,
+                                   "got " + nb::cast<std::string>(nb::repr(option)),
+                                   "there are no such options yet, leave the list empty"});
+  }
+}
+
+/// The device may be named, but only as the one the tensors are on.
+void checkDevice(PyObject* given, std::span<const ArgView> args) {
+  nb::object device = nb::module_::import_("torch").attr("device")(nb::handle(given));
+  const std::string type = nb::cast<std::string>(nb::str(device.attr("type")));
+  nb::object index = device.attr("index");
+  for (const ArgView& arg : args) {
+    if (!arg.isTensor() || (arg.tensor->dim() == 0 && arg.tensor->device().is_cpu())) {
+      continue;
+    }
+    const c10::Device actual = arg.tensor->device();
+    if (type != c10::DeviceTypeName(actual.type(), /*lower_case=*/true) ||
+        (!index.is_none() && actual.has_index() && nb::cast<int64_t>(index) != actual.index())) {
+      throwUser(ErrorKind::Value, {"execute", "device must be the one that the tensors are on",
+                                   "got device " + nb::cast<std::string>(nb::str(device)) + " and tensors on " +
+                                       actual.str(),
+                                   "leave device out, or move the tensors"});
+    }
+  }
+}
+
+void checkOptions(const Parameters& parameters, std::span<const ArgView> args) {
+  if (parameters.device != nullptr && parameters.device != Py_None) {
+    checkDevice(parameters.device, args);
+  }
+  if (parameters.saveReproInputs != nullptr && PyObject_IsTrue(parameters.saveReproInputs) != 0) {
+    throwUser(ErrorKind::NotImplemented, {"execute", "inputs cannot be saved for a repro yet", "got save_repro_inputs=True",
+                                          "leave save_repro_inputs out"});
+  }
+  refuseOptions(parameters.enableOptions, "enable_option");
+  refuseOptions(parameters.disableOptions, "disable_option");
+}
+
+PyObject* run(PyObject* self, const Parameters& parameters, bool hasOptions) {
+  if (!nb::inst_ready(self)) {
+    throwUser(ErrorKind::Runtime, {"execute", "Fusion does not exist!", "__init__ has not run",
+                                   "call super().__init__() in the subclass"});
+  }
+  // Kept for the call: another thread may define the object anew meanwhile.
+  const DefinitionObject object = *nb::inst_ptr<DefinitionObject>(self);
+  FusionExecutor& executor = definitionToRun(object).executor();
+
+  CallArguments arguments;
+  arguments.collect(parameters.inputs);
+  if (hasOptions) {
+    checkOptions(parameters, arguments.views());
+  }
+  CallContext context;
+  context.blocking = {releaseInterpreter, takeInterpreter};
+  context.dispatchAll = dispatchModeIsActive();
+  const std::shared_ptr<MeshRecord>& mesh = arguments.mesh();
+  if (mesh != nullptr) {
+    context.binding = mesh->binding().id();
+    context.rank = mesh->linearRank();
+    context.collectives = &mesh->collectives();
+    context.agreeAlways = mesh->agreeAlways();
+  }
+  return wrapResults(executor.run(arguments.views(), context), mesh.get());
+}
+
+PyObject* execute(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) noexcept {
+  try {
+    if (count == 1 && keywords == nullptr) [[likely]] {
+      return run(self, {.inputs = args[0]}, false);
+    }
+    return run(self, parse(args, count, keywords), true);
+  } catch (python_error& error) {
+    // Raised by Python code under a dispatch mode.
+    error.restore();
+  } catch (...) {
+    setPythonError();
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+nb::class_<DefinitionObject> bindExecute(nb::module_& module) {
+  // A method of CPython's own kind: a bound C++ function would cost a tenth of a microsecond more.
+  static PyMethodDef methods[] = {
+      {"execute", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(execute)),
+       METH_FASTCALL | METH_KEYWORDS, kDoc},
+      {nullptr, nullptr, 0, nullptr}};
+  static const PyType_Slot slots[] = {{Py_tp_methods, methods}, {0, nullptr}};
+  return nb::class_<DefinitionObject>(module, "FusionDefinitionBase", nb::type_slots(slots), nb::dynamic_attr(),
+                                      nb::is_weak_referenceable())
+      .def(nb::init<>());
+}
+
+}  // namespace meshfuse

@@ -1,0 +1,18 @@
+// The extension module meshfuse._C.
+#include <nanobind/nanobind.h>
+
+#include "meshfuse/frontend/python/bind_communication.h"
+#include "meshfuse/frontend/python/bind_definition.h"
+#include "meshfuse/frontend/python/dtensor_bridge.h"
+#include "meshfuse/frontend/python/execute.h"
+
+namespace nb = nanobind;
+
+NB_MODULE(_C, module) {
+  module.doc() = "The compiled part of meshfuse.";
+  nb::class_<meshfuse::DefinitionObject> definition = meshfuse::bindExecute(module);
+  meshfuse::bindDefinition(module, definition);
+  meshfuse::bindCommunication(module);
+  module.def("_release_meshes", meshfuse::releaseMeshes,
+             "Forgets every mesh, spec and process group; the next call with a DTensor finds them again.");
+}
