@@ -62,3 +62,14 @@ nanobind_add_stub(
   OUTPUT ${MESHFUSE_PYTHON_STUB}
   PYTHON_PATH ${PROJECT_BINARY_DIR}/python
   DEPENDS meshfuse_python meshfuse)
+
+# The same for fd.ops, from the op table.
+set(MESHFUSE_PYTHON_OPS_STUB ${MESHFUSE_PYTHON_DIR}/ops.pyi)
+set(_generator ${PROJECT_SOURCE_DIR}/tools/generate_op_stubs.py)
+add_custom_command(
+  OUTPUT ${MESHFUSE_PYTHON_OPS_STUB}
+  COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${PROJECT_BINARY_DIR}/python ${Python_EXECUTABLE} ${_generator}
+          ${MESHFUSE_PYTHON_OPS_STUB}
+  DEPENDS meshfuse_python meshfuse ${_generator}
+  VERBATIM)
+add_custom_target(meshfuse_ops_stub ALL DEPENDS ${MESHFUSE_PYTHON_OPS_STUB})

@@ -1,24 +1,19 @@
 #!/usr/bin/env python3
-"""Writes python/meshfuse/ops.pyi, the types of fd.ops, from the op table of the built extension.
+"""Writes the types of fd.ops, ops.pyi, from the op table of the built extension; the build runs it.
+
+    PYTHONPATH=build/release/python tools/generate_op_stubs.py OUTPUT
 
 Type checkers see no types in an attribute that holds a module, so the functions are declared in a class that describes the
 module, and the module's names are those of the class.
-
-PYTHONPATH=build/release/python tools/generate_op_stubs.py            write
-PYTHONPATH=build/release/python tools/generate_op_stubs.py --check    exit status 1 if the file is not up to date
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
-
-STUB = Path(__file__).resolve().parent.parent / "python" / "meshfuse" / "ops.pyi"
 
 HEADER = """\
 # Written by tools/generate_op_stubs.py from the op table; not to be edited.
-# fmt: off
 from typing import overload
 
 from meshfuse._C import DataType, Scalar, TensorView
@@ -101,20 +96,13 @@ def generate() -> str:
     return "\n".join(lines) + "\n"
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--check", action="store_true", help="only say whether the file is up to date"
-    )
-    text = generate()
-    if parser.parse_args().check:
-        if STUB.read_text() != text:
-            print(f"{STUB} is not what the op table says; run tools/generate_op_stubs.py")
-            return 1
-        return 0
-    STUB.write_text(text)
-    return 0
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("output", type=Path)
+    output = parser.parse_args().output
+    output.unlink(missing_ok=True)
+    output.write_text(generate())
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -21,11 +21,14 @@ TEST(DefinitionSource, WritesInputsCallsAndOutputs) {
       fd.defineTensor({-1, 1, 3}, {std::nullopt, true, true}, PrimType::Half, false, {0, 2, 1});
   const ValueHandle s = fd.defineScalar(PrimType::Float);
   const ValueHandle half = fd.defineConstant(0.5, PrimType::Float);
-  const ValueHandle b = lang::where(lang::lt(a, 0), lang::mul(a, s), lang::add(a, half));
+  const ValueHandle condition = lang::lt(a, 0);
+  const ValueHandle scaled = lang::mul(a, s);
+  const ValueHandle shifted = lang::add(a, half);
+  const ValueHandle b = lang::where(condition, scaled, shifted);
   fd.addOutput(lang::sum(b, {0, 2}, true));
   fd.addOutput(a);
   EXPECT_EQ(bodyOf(fd),
-            "    tv0 = fd.define_tensor(shape=[-1, 1, 3], contiguity=[True, None, True], "
+            "    tv0 = fd.define_tensor(shape=[-1, 1, 3], contiguity=[None, True, True], "
             "dtype=DataType.Half, "
             "is_cpu=False, stride_order=[0, 2, 1])\n"
             "    c0 = fd.define_scalar(None, dtype=DataType.Float)\n"

@@ -1,6 +1,8 @@
 // The language for C++ users: defines a fusion call by call and runs it.
 #include "meshfuse/frontend/fusion_definition.h"
 
+#include <sstream>
+
 #include <ATen/ATen.h>
 
 #include "meshfuse/base/error.h"
@@ -51,10 +53,13 @@ ValueHandle FusionDefinition::defineTensor(std::vector<int64_t> shape, bool cont
 ValueHandle FusionDefinition::fromPytorch(const at::Tensor& tensor, bool staticSizes) {
   constexpr std::string_view kOp = "from_pytorch";
   if (!tensor.defined() || tensor.layout() != at::kStrided) {
-    throwUser(ErrorKind::Value, {kOp, "a tensor needs sizes and strides",
-                                 tensor.defined() ? "got a tensor of layout " +
-                                                        std::string(c10::toString(tensor.layout()))
-                                                  : "got an undefined tensor",
+    std::ostringstream found;
+    if (tensor.defined()) {
+      found << "got a tensor of layout " << tensor.layout();
+    } else {
+      found << "got an undefined tensor";
+    }
+    throwUser(ErrorKind::Value, {kOp, "a tensor needs sizes and strides", found.str(),
                                  "pass a dense (strided) tensor"});
   }
   const std::optional<PrimType> dtype = findPrimTypeOf(tensor.scalar_type());

@@ -1,7 +1,8 @@
 // The operations of the language as C++ functions: meshfuse::lang::<name>, named as in Python.
 //
 // The elementwise ones come from pointwise.def, the others from their folders' op.h: a new operation has its function without
-// an edit here. Every call goes to the definition its operands belong to.
+// an edit here. Every call goes to the definition its operands belong to. Calls are defined in the order they are evaluated, which C++
+// leaves open for calls nested in one expression: name intermediate values where builds by several compilers must agree.
 #pragma once
 
 #include "meshfuse/frontend/fusion_definition.h"
