@@ -92,7 +92,7 @@ class Unit:
     """One file to give to clang-tidy."""
 
     path: str
-    command: str  # how the build compiles it
+    flags: str  # the compiler and the flags that the build gives it
     key: str  # hash of everything its result depends on
 
 
@@ -123,76 +123,60 @@ def units() -> Iterator[Unit]:
         path = Path(entry["file"])
         if not path.is_relative_to(ROOT) or path.is_relative_to(ROOT / "build"):
             continue
-        digest = hashlib.sha256(configuration + entry["command"].encode())
+        flags = re.sub(r" -o .*", "", entry["command"])
+        digest = hashlib.sha256(configuration + flags.encode())
         for file in sorted(closure(path)):
             digest.update(file.as_posix().encode() + b"\0" + file.read_bytes())
-        yield Unit(path.relative_to(ROOT).as_posix(), entry["command"], digest.hexdigest())
+        yield Unit(path.relative_to(ROOT).as_posix(), flags, digest.hexdigest())
 
 
 def batches(stale: list[Unit]) -> Iterator[list[Unit]]:
     """Files that are compiled alike, a few at a time: most of a file's time goes into torch's headers."""
     alike: dict[str, list[Unit]] = {}
     for unit in stale:
-        alike.setdefault(re.sub(r" -o .*", "", unit.command), []).append(unit)
+        alike.setdefault(unit.flags, []).append(unit)
     for group in alike.values():
         count = -(-len(group) // BATCH_SIZE)
         yield from (group[start::count] for start in range(count))
 
 
-def batch_file(number: int, batch: list[Unit]) -> Path:
-    folder = LINT_BUILD / "tidy" / ("tests" if batch[0].path.startswith("tests/") else "")
-    return folder / f"batch_{number}.cpp"
-
-
-def write_tidy_commands(batched: list[list[Unit]]) -> None:
-    """compile_commands.json as clang understands it, with one entry more for each batch."""
+def clang_tidy(batch: list[Unit]) -> tuple[bool, str]:
+    """Runs clang-tidy over the files of a batch as if they were one; whether they are clean, and what it says."""
     folder = LINT_BUILD / "tidy"
-    folder.mkdir(exist_ok=True)
-    entries = json.loads((LINT_BUILD / "compile_commands.json").read_text())
-    # A batch of tests lies below a copy of their configuration.
-    (folder / "tests").mkdir(exist_ok=True)
-    shutil.copy(ROOT / "tests/.clang-tidy", folder / "tests/.clang-tidy")
-    for number, batch in enumerate(batched):
-        source = batch_file(number, batch)
-        source.write_text("".join(f'#include "{ROOT / unit.path}"\n' for unit in batch))
-        command = re.sub(r" -o .*", f" -o batch.o -c {source}", batch[0].command)
-        entries.append({"directory": str(LINT_BUILD), "file": str(source), "command": command})
-    for entry in entries:
-        words = [word for word in shlex.split(entry["command"]) if word not in GCC_ONLY_FLAGS]
-        entry["command"] = shlex.join(words)
-    (folder / "compile_commands.json").write_text(json.dumps(entries))
-
-
-def clang_tidy(path: str, *flags: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [str(TOOLS / "clang-tidy"), "-p", str(LINT_BUILD / "tidy"), "--quiet", *flags, path],
-        cwd=ROOT,
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-
-
-def tidy(number: int, batch: list[Unit]) -> dict[str, str]:
-    """What clang-tidy says about each file of a batch that is not clean.
-
-    A batch that is clean as one file means clean files. One that is not is looked at file by file, as its files may
-    only disagree among themselves (two helpers of one name).
-    """
+    if batch[0].path.startswith("tests/"):
+        folder /= "tests"  # below a copy of the configuration of tests
+    flags = [word for word in shlex.split(batch[0].flags)[1:] if word not in GCC_ONLY_FLAGS]
+    path = ROOT / batch[0].path
+    command = [str(TOOLS / "clang-tidy"), "--quiet"]
     if len(batch) > 1:
-        together = batch_file(number, batch)
-        if clang_tidy(str(together), "--checks=-bugprone-suspicious-include").returncode == 0:
-            for unit in batch:
-                (CACHE / unit.key).touch()
-            return {}
-    told: dict[str, str] = {}
-    for unit in batch:
-        done = clang_tidy(unit.path)
-        if done.returncode == 0:
+        path = (
+            folder
+            / f"batch_{hashlib.sha256(''.join(u.key for u in batch).encode()).hexdigest()[:16]}.cpp"
+        )
+        path.write_text("".join(f'#include "{ROOT / unit.path}"\n' for unit in batch))
+        command.append("--checks=-bugprone-suspicious-include")
+    done = subprocess.run(
+        [*command, str(path), "--", *flags], cwd=ROOT, check=False, capture_output=True, text=True
+    )
+    if len(batch) > 1:
+        path.unlink()
+    return done.returncode == 0, done.stdout if done.stdout.strip() else done.stderr
+
+
+def tidy(batch: list[Unit]) -> list[str]:
+    """What clang-tidy says about a batch; clean files are remembered.
+
+    Files that do not compile together (two helpers of one name, say) are split until they do.
+    """
+    clean, text = clang_tidy(batch)
+    if clean:
+        for unit in batch:
             (CACHE / unit.key).touch()
-        else:
-            told[unit.path] = done.stdout if done.stdout.strip() else done.stderr
-    return told
+        return []
+    if len(batch) > 1 and "[clang-diagnostic-error]" in text:
+        middle = len(batch) // 2
+        return tidy(batch[:middle]) + tidy(batch[middle:])
+    return [text]
 
 
 def check_clang_tidy(arguments: argparse.Namespace) -> bool:
@@ -201,20 +185,19 @@ def check_clang_tidy(arguments: argparse.Namespace) -> bool:
     CACHE.mkdir(exist_ok=True)
     all_units = list(units())
     stale = [unit for unit in all_units if not (CACHE / unit.key).exists()]
-    batched = list(batches(stale))
-    write_tidy_commands(batched)
     print(
         f"   {len(stale)} of {len(all_units)} files have changed since they were clean", flush=True
     )
+    (LINT_BUILD / "tidy/tests").mkdir(parents=True, exist_ok=True)
+    shutil.copy(ROOT / "tests/.clang-tidy", LINT_BUILD / "tidy/tests/.clang-tidy")
     # Bindings and torch files first: they take longest, and the last ones should be short.
-    order = sorted(
-        range(len(batched)),
-        key=lambda n: ("frontend" not in batched[n][0].path, "torch" not in batched[n][0].command),
+    batched = sorted(
+        batches(stale), key=lambda b: ("frontend" not in b[0].path, "torch" not in b[0].flags)
     )
     clean = True
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        for done in as_completed([pool.submit(tidy, n, batched[n]) for n in order]):
-            for text in done.result().values():
+        for done in as_completed([pool.submit(tidy, batch) for batch in batched]):
+            for text in done.result():
                 clean = False
                 print(text.rstrip(), flush=True)
     live = {unit.key for unit in all_units}
