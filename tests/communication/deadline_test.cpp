@@ -1,9 +1,9 @@
 #include "meshfuse/communication/deadline.h"
 
-#include <gtest/gtest.h>
-
 #include <cstdlib>
 #include <string>
+
+#include <gtest/gtest.h>
 
 #include "meshfuse/base/error.h"
 
@@ -18,9 +18,7 @@ class Deadline : public ::testing::Test {
     ::unsetenv("MESHFUSE_COLLECTIVE_TIMEOUT_S");
     setDefaultDeadline(std::nullopt);
   }
-  static void setVariable(const char* text) {
-    ::setenv("MESHFUSE_COLLECTIVE_TIMEOUT_S", text, 1);
-  }
+  static void setVariable(const char* text) { ::setenv("MESHFUSE_COLLECTIVE_TIMEOUT_S", text, 1); }
 };
 
 TEST_F(Deadline, IsTheGroupsOwnUnlessSet) { EXPECT_EQ(defaultDeadline(), std::nullopt); }
@@ -41,11 +39,12 @@ TEST_F(Deadline, TextsThatAreNoTimeAreRefused) {
       defaultDeadline();
       FAIL() << text;
     } catch (const UserError& error) {
-      EXPECT_EQ(error.what(),
-                "MESHFUSE_COLLECTIVE_TIMEOUT_S: the deadline of collectives is a number of seconds from "
-                "0.001 to 1e9: got '" +
-                    std::string(text) +
-                    "'; set it to a number, or unset it to use each process group's own timeout");
+      EXPECT_EQ(
+          error.what(),
+          "MESHFUSE_COLLECTIVE_TIMEOUT_S: the deadline of collectives is a number of seconds from "
+          "0.001 to 1e9: got '" +
+              std::string(text) +
+              "'; set it to a number, or unset it to use each process group's own timeout");
       EXPECT_EQ(error.kind(), ErrorKind::Value);
     }
   }
@@ -56,9 +55,10 @@ TEST_F(Deadline, OnlyPositiveTimesAreTaken) {
     setDefaultDeadline(milliseconds(0));
     FAIL();
   } catch (const UserError& error) {
-    EXPECT_STREQ(error.what(),
-                 "collective deadline: a deadline is at least one millisecond: got 0 ms; pass a positive "
-                 "time, or none for the default");
+    EXPECT_STREQ(
+        error.what(),
+        "collective deadline: a deadline is at least one millisecond: got 0 ms; pass a positive "
+        "time, or none for the default");
   }
 }
 

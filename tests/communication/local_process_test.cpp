@@ -1,15 +1,15 @@
 #include "meshfuse/communication/local_process.h"
 
-#include <arpa/inet.h>
+#include <algorithm>
 #include <csignal>
+
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <algorithm>
 
 namespace meshfuse {
 namespace {

@@ -1,9 +1,9 @@
 #include "meshfuse/communication/reduction.h"
 
+#include <limits>
+
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
-
-#include <limits>
 
 #include "meshfuse/base/error.h"
 
@@ -35,7 +35,7 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 TEST(Reduction, OrdersOfFloatsKeepNanWhereverItStands) {
-  const std::vector<double> specials{0.0,   -0.0, 1.0,     -1.0, 2.5,   -2.5,
+  const std::vector<double> specials{0.0,   -0.0, 1.0,    -1.0,  2.5,   -2.5,
                                      1e-40, kInf, -1e-40, -kInf, 65504, kNan};
   for (const at::ScalarType type : {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16}) {
     const at::Tensor column = at::tensor(specials, at::kDouble).to(type);
@@ -75,8 +75,8 @@ TEST(Reduction, BoolsAreReducedAsBytes) {
 }
 
 TEST(Reduction, TheInputIsNeitherWrittenNorShared) {
-  for (const ReduceKind kind : {ReduceKind::Sum, ReduceKind::Avg, ReduceKind::Max,
-                                ReduceKind::Min, ReduceKind::Product}) {
+  for (const ReduceKind kind :
+       {ReduceKind::Sum, ReduceKind::Avg, ReduceKind::Max, ReduceKind::Min, ReduceKind::Product}) {
     for (const at::ScalarType type : {at::kFloat, at::kHalf}) {
       const at::Tensor input = at::ones({4}, type);
       toWire(input, kind).fill_(7);
@@ -89,7 +89,8 @@ TEST(Reduction, StridedInputsGiveContiguousWires) {
   const at::Tensor input = at::arange(12, at::kFloat).view({3, 4}).t();
   for (const ReduceKind kind : {ReduceKind::Sum, ReduceKind::Max}) {
     EXPECT_TRUE(toWire(input, kind).is_contiguous());
-    EXPECT_TRUE(at::equal(viaWire(input, input, kind), kind == ReduceKind::Sum ? input * 2 : input));
+    EXPECT_TRUE(
+        at::equal(viaWire(input, input, kind), kind == ReduceKind::Sum ? input * 2 : input));
   }
 }
 
@@ -109,14 +110,19 @@ TEST(Reduction, TakesExactlyTheTypesItCanDoRight) {
     at::ScalarType type;
     std::vector<ReduceKind> taken;
   };
-  const std::vector<Row> rows{
-      {at::kFloat, {Sum, Avg, Max, Min, Product}},  {at::kDouble, {Sum, Avg, Max, Min, Product}},
-      {at::kHalf, {Sum, Avg, Max, Min, Product}},   {at::kBFloat16, {Sum, Avg, Max, Min, Product}},
-      {at::kByte, {Sum, Max, Min, Product}},        {at::kChar, {Sum, Max, Min, Product}},
-      {at::kInt, {Sum, Max, Min, Product}},         {at::kLong, {Sum, Max, Min, Product}},
-      {at::kComplexFloat, {Sum, Avg}},              {at::kComplexDouble, {Sum, Avg}},
-      {at::kBool, {Max, Min, Product}},             {at::kShort, {}},
-      {at::kFloat8_e4m3fn, {}}};
+  const std::vector<Row> rows{{at::kFloat, {Sum, Avg, Max, Min, Product}},
+                              {at::kDouble, {Sum, Avg, Max, Min, Product}},
+                              {at::kHalf, {Sum, Avg, Max, Min, Product}},
+                              {at::kBFloat16, {Sum, Avg, Max, Min, Product}},
+                              {at::kByte, {Sum, Max, Min, Product}},
+                              {at::kChar, {Sum, Max, Min, Product}},
+                              {at::kInt, {Sum, Max, Min, Product}},
+                              {at::kLong, {Sum, Max, Min, Product}},
+                              {at::kComplexFloat, {Sum, Avg}},
+                              {at::kComplexDouble, {Sum, Avg}},
+                              {at::kBool, {Max, Min, Product}},
+                              {at::kShort, {}},
+                              {at::kFloat8_e4m3fn, {}}};
   for (const Row& row : rows) {
     for (const ReduceKind kind : {Sum, Avg, Max, Min, Product}) {
       const bool taken = std::ranges::find(row.taken, kind) != row.taken.end();
@@ -127,12 +133,16 @@ TEST(Reduction, TakesExactlyTheTypesItCanDoRight) {
 
 TEST(Reduction, RefusalsNameTypeAndKind) {
   EXPECT_EQ(refusal(at::kInt, ReduceKind::Avg),
-            "all_reduce: a reduction over ranks is one that backends do, or that can be put to them exactly: "
-            "avg of Int is neither; cast the tensor before the operation that leaves it partial, or keep it "
+            "all_reduce: a reduction over ranks is one that backends do, or that can be put to "
+            "them exactly: "
+            "avg of Int is neither; cast the tensor before the operation that leaves it partial, "
+            "or keep it "
             "replicated");
   EXPECT_EQ(refusal(at::kShort, ReduceKind::Sum),
-            "all_reduce: a reduction over ranks is one that backends do, or that can be put to them exactly: "
-            "sum of Short is neither; cast the tensor to float32, int32 or another type that backends reduce "
+            "all_reduce: a reduction over ranks is one that backends do, or that can be put to "
+            "them exactly: "
+            "sum of Short is neither; cast the tensor to float32, int32 or another type that "
+            "backends reduce "
             "before the operation that leaves it partial");
 }
 

@@ -54,7 +54,8 @@ TEST(Suspects, ALateRankIsNamedWithItsCalls) {
   Evidence evidence = threeHosts();
   evidence.peers[2].entered = 3;
   EXPECT_EQ(toText(judge(evidence)),
-            "rank 2 is alive but has not come (pid 12 on host c): it has made 3 of 4 calls on this group");
+            "rank 2 is alive but has not come (pid 12 on host c): it has made 3 of 4 calls on this "
+            "group");
   evidence.timedOut = false;
   EXPECT_TRUE(judge(evidence).empty()) << "being behind explains no broken connection";
   evidence.timedOut = true;

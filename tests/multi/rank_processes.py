@@ -16,6 +16,8 @@ from typing import Any
 
 import torch.distributed as dist
 
+from meshfuse import _C
+
 Scenario = Callable[["Rank"], None]
 
 
@@ -27,6 +29,7 @@ class Rank:
     size: int
     port: int
     hosts_store: bool
+    store_host: int = 0  # the process that hosts the store when no rank does
     reports: dict[str, Any] = field(default_factory=dict)
 
     def start(self, timeout: float = 20.0) -> dist.ProcessGroup:
@@ -52,6 +55,13 @@ class Rank:
         except Exception as error:
             kind, text = type(error).__name__, str(error)
         self.reports[name] = {"kind": kind, "text": text, "seconds": time.monotonic() - start}
+
+
+def bind(rank: Rank, group: dist.ProcessGroup | None = None) -> Any:
+    """A 1-d mesh of a group's ranks."""
+    group = group or dist.group.WORLD
+    ranks = dist.get_process_group_ranks(group)
+    return _C.MeshBinding(ranks, [], [group.group_name], rank.rank)
 
 
 def free_port() -> int:
@@ -133,7 +143,7 @@ def run_ranks(
         sys.stdout.flush()
         pid = os.fork()
         if pid == 0:
-            _live(Rank(rank, size, port, hosts_store), scenario, writer)
+            _live(Rank(rank, size, port, hosts_store, host), scenario, writer)
             return None
         os.close(writer)
         children.append(pid)

@@ -20,11 +20,14 @@ class RankServer:
             text=True,
         )
 
-    def run(self, scenario: str, size: int) -> Run:
-        """Every rank's end and reports; ranks that hang are ended after a minute."""
+    def run(self, scenario: str, size: int, store: str = "rank0") -> Run:
+        """Every rank's end and reports; ranks that hang are ended after a minute.
+
+        The ranks' store is hosted by rank 0, or by a process of its own when `store` is `elsewhere`.
+        """
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(f"{scenario} {size} rank0\n")
+        self._process.stdin.write(f"{scenario} {size} {store}\n")
         self._process.stdin.flush()
         return json.loads(self._process.stdout.readline())
 

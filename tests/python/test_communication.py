@@ -1,16 +1,20 @@
 """Collectives, agreement and faults over real Gloo groups: two to four ranks on this machine."""
 
-import json
 import os
 import re
+import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-RANKS = Path(__file__).parents[1] / "multi" / "communication_ranks.py"
+RANKS_FOLDER = Path(__file__).parent.parent / "multi"
+sys.path.insert(0, str(RANKS_FOLDER))
+from rank_server import RankServer  # noqa: E402
+
 PROCESS = r"\(pid \d+ on host [^)]+\)"
 GONE_BACKENDS = r"; the backend says '[^']+'"
 AFTER_FAULT = (
@@ -19,37 +23,18 @@ AFTER_FAULT = (
 )
 REUSED = "a process group is not used again after a fault: group '0' failed before: "
 
-Run = list[dict[str, Any]]
-
-
-class Ranks:
-    """A process that has imported torch and forks ranks on request."""
-
-    def __init__(self) -> None:
-        self.server = subprocess.Popen(
-            [sys.executable, str(RANKS)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-
-    def run(self, scenario: str, size: int, store: str = "rank0") -> Run:
-        """Every rank's end and reports. The server ends ranks that hang, after a minute."""
-        assert self.server.stdin is not None
-        assert self.server.stdout is not None
-        self.server.stdin.write(f"{scenario} {size} {store}\n")
-        self.server.stdin.flush()
-        return json.loads(self.server.stdout.readline())
-
-    def reports(self, scenario: str, size: int) -> list[dict[str, Any]]:
-        """The reports of ranks that all end well."""
-        run = self.run(scenario, size)
-        assert [rank["end"] for rank in run] == ["exit 0"] * size, run
-        return [rank["reports"] for rank in run]
-
 
 @pytest.fixture(scope="module")
-def ranks():
-    server = Ranks()
+def ranks() -> Iterator[RankServer]:
+    server = RankServer("communication_ranks.py")
     yield server
-    server.server.communicate(timeout=60)
+    server.stop()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 def check_text(error: dict[str, Any], kind: str, pattern: str) -> None:
@@ -58,7 +43,7 @@ def check_text(error: dict[str, Any], kind: str, pattern: str) -> None:
 
 
 @pytest.mark.parametrize("size", [2, 3])
-def test_collectives_are_right_for_every_dtype_and_kind(size, ranks):
+def test_collectives_are_right_for_every_dtype_and_kind(size: int, ranks: RankServer) -> None:
     for rank in ranks.reports("collectives", size):
         assert rank["problems"] == []
         assert set(rank["refused"]) == {
@@ -107,7 +92,7 @@ def test_collectives_are_right_for_every_dtype_and_kind(size, ranks):
         assert rank["alone"] == []
 
 
-def test_bindings_follow_groups(ranks):
+def test_bindings_follow_groups(ranks: RankServer) -> None:
     for rank, report in enumerate(ranks.reports("bindings", 2)):
         first, second, again = report["ids"]
         assert 0 < first == again
@@ -157,7 +142,7 @@ def test_bindings_follow_groups(ranks):
 
 
 @pytest.mark.parametrize("size", [2, 3])
-def test_different_programs_are_named_and_the_mesh_goes_on(size, ranks):
+def test_different_programs_are_named_and_the_mesh_goes_on(size: int, ranks: RankServer) -> None:
     mesh = "DeviceMesh{" + " ".join(str(r) for r in range(size)) + "}"
     others = "rank 1 runs" if size == 2 else "ranks [1, 2] run"
     for rank, report in enumerate(ranks.reports("agreements", size)):
@@ -173,7 +158,7 @@ def test_different_programs_are_named_and_the_mesh_goes_on(size, ranks):
         assert report["after"] == size
 
 
-def test_agreement_reaches_over_both_axes_of_a_mesh(ranks):
+def test_agreement_reaches_over_both_axes_of_a_mesh(ranks: RankServer) -> None:
     for rank, report in enumerate(ranks.reports("agreements", 4)):
         assert (
             "ranks [0, 1, 2] run 'program 0' (fingerprint 0x0), rank 3 runs 'program 1' (fingerprint 0x1)"
@@ -192,7 +177,7 @@ def test_agreement_reaches_over_both_axes_of_a_mesh(ranks):
             assert "rank 3 has not come" in report["square poisoned"]["text"]
 
 
-def test_a_late_rank_is_named_and_other_groups_go_on(ranks):
+def test_a_late_rank_is_named_and_other_groups_go_on(ranks: RankServer) -> None:
     result = ranks.reports("late", 3)
     for rank in (0, 2):
         report = result[rank]
@@ -222,7 +207,7 @@ def test_a_late_rank_is_named_and_other_groups_go_on(ranks):
     assert [report["other"] for report in result] == [3.0] * 3
 
 
-def test_two_threads_on_one_group_are_refused_not_deadlocked(ranks):
+def test_two_threads_on_one_group_are_refused_not_deadlocked(ranks: RankServer) -> None:
     result = ranks.reports("threads", 2)
     assert re.fullmatch(
         r"agreement of DeviceMesh\{0 1\} on 'p': calls on one process group come one after the other, in the same order on "
@@ -244,7 +229,9 @@ def test_two_threads_on_one_group_are_refused_not_deadlocked(ranks):
         ("stopped_0", "rank0", "is stopped", 3.5),
     ],
 )
-def test_a_dead_or_stopped_rank_is_named_within_the_deadline(scenario, store, why, seconds, ranks):
+def test_a_dead_or_stopped_rank_is_named_within_the_deadline(
+    scenario: str, store: str, why: str, seconds: float, ranks: RankServer
+) -> None:
     run = ranks.run(scenario, 3, store)
     victim = int(scenario[-1])
     assert run[victim]["end"] == ("signal 9" if why == "has ended" else "stopped")
@@ -265,7 +252,7 @@ def test_a_dead_or_stopped_rank_is_named_within_the_deadline(scenario, store, wh
             assert report["others"]["kind"] == "none", report["others"]
 
 
-def test_a_rank_that_dies_before_an_agreement_is_named_at_once(ranks):
+def test_a_rank_that_dies_before_an_agreement_is_named_at_once(ranks: RankServer) -> None:
     run = ranks.run("killed_before_agreement", 3)
     for rank in (0, 2):
         error = run[rank]["reports"]["fault"]
@@ -273,7 +260,33 @@ def test_a_rank_that_dies_before_an_agreement_is_named_at_once(ranks):
         assert error["seconds"] < 3
 
 
-def test_a_forked_child_is_refused(ranks):
+def test_a_lost_store_names_its_host(ranks: RankServer) -> None:
+    for rank in ranks.run("store_killed", 2, "elsewhere"):
+        assert rank["end"] == "exit 0"
+        report = rank["reports"]
+        assert report["collective"] == 2.0
+        check_text(
+            report["agree"],
+            "RuntimeError",
+            r"agreement of DeviceMesh\{0 1\} on 'p': every rank of the mesh comes to a program's first run within 5 s: the "
+            r"store at 127.0.0.1:\d+ is lost \([^)]+\); check that all ranks run the same calls in the same order; then make "
+            "the process group and the mesh again, or restart the ranks",
+        )
+        assert report["agree"]["seconds"] < 5
+        assert report["agree"]["text"] in report["poisoned"]["text"]
+
+
+def test_the_fake_group_of_torch_plays_one_rank_of_many(ranks: RankServer) -> None:
+    (report,) = ranks.reports("fake_group", 1)
+    assert report["shapes"] == [[2, 3], [2, 192], [2, 3]]
+    assert [record[0] for record in report["records"]] == [
+        "all_reduce",
+        "all_gather",
+        "reduce_scatter",
+    ]
+
+
+def test_a_forked_child_is_refused(ranks: RankServer) -> None:
     for report in ranks.reports("fork_child", 2):
         parent, child = report["pids"]
         assert report["child"] == (
@@ -284,17 +297,35 @@ def test_a_forked_child_is_refused(ranks):
         assert report["parent"] == 2.0
 
 
-@pytest.mark.parametrize(
-    ("scenario", "end"),
-    [
-        ("end_destroy", "exit 0"),
-        ("end_holding", "exit 0"),
-        ("end_none", "exit 0"),
-        ("end_sys_exit", "exit 3"),
-        ("end_exception", "exit 1"),
-    ],
-)
-def test_processes_end_cleanly_right_after_their_last_collective(scenario, end, ranks):
-    runs = int(os.environ.get("RANK_PROCESS_ENDS", "10"))
+ENDS = {
+    "end_destroy": 0,
+    "end_holding": 0,
+    "end_none": 0,
+    "end_sys_exit": 3,
+    "end_exception": 1,
+}
+
+
+@pytest.mark.parametrize("scenario", ENDS)
+def test_processes_end_cleanly_right_after_their_last_collective(
+    scenario: str, ranks: RankServer
+) -> None:
+    """RANK_PROCESS_ENDS=50 is the long form; each end is the whole end of an interpreter."""
+    runs = int(os.environ.get("RANK_PROCESS_ENDS", "6"))
     ends = [rank["end"] for _ in range(runs) for rank in ranks.run(scenario, 2)]
-    assert ends == [end] * (2 * runs)
+    assert ends == [f"exit {ENDS[scenario]}"] * (2 * runs)
+
+
+def test_spawned_processes_end_cleanly_too() -> None:
+    script = RANKS_FOLDER / "communication_ranks.py"
+    processes = []
+    for scenario, code in ENDS.items():
+        port = str(free_port())
+        for rank in "01":
+            command = [sys.executable, str(script), scenario, rank, "2", port]
+            process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+            processes.append((scenario, code, process))
+    for scenario, code, process in processes:
+        errors = process.communicate(timeout=120)[1]
+        assert process.returncode == code, f"{scenario}: {errors}"
+        assert ("LookupError: the end" in errors) == (scenario == "end_exception"), errors

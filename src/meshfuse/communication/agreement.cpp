@@ -105,7 +105,8 @@ struct Agreement {
       {agreement.op(),
        "every rank of the mesh comes to a program's first run within " + toText(agreement.deadline),
        found,
-       "check that all ranks run the same calls in the same order; then make the process group and the "
+       "check that all ranks run the same calls in the same order; then make the process group and "
+       "the "
        "mesh again, or restart the ranks"});
   for (const GroupUse& use : agreement.uses) {
     use.state().poison(error.what());
@@ -120,9 +121,8 @@ Ballot askAxis(const Agreement& agreement, const GroupUse& use, const Ballot& ba
   const Exchange exchange{store, state.membership(), state.groupRank(), state.agreements++, until};
   std::optional<Ballot> heard;
   try {
-    heard = callWithin<Ballot>(until + kStoreGrace, [exchange, ballot] {
-      return exchangeBallots(exchange, ballot);
-    });
+    heard = callWithin<Ballot>(until + kStoreGrace,
+                               [exchange, ballot] { return exchangeBallots(exchange, ballot); });
   } catch (const StoreLost& lost) {
     giveUp(agreement, lost.what() + describeFault(state, "", true));
   }
@@ -139,8 +139,8 @@ Ballot askAxis(const Agreement& agreement, const GroupUse& use, const Ballot& ba
 void agree(MeshBinding& binding, uint64_t fingerprint, const std::string& what) {
   Ballot ballot = ballotOf(binding.rank(), fingerprint, what);
   const OpText op = [&] {
-    return "agreement of " + binding.mesh().toText() + " on '" + ballotOf(0, 0, what).parties[0].what +
-           "'";
+    return "agreement of " + binding.mesh().toText() + " on '" +
+           ballotOf(0, 0, what).parties[0].what + "'";
   };
   Agreement agreement{binding, op, {}, {}};
   std::vector<int64_t> axes;
@@ -169,7 +169,8 @@ void agree(MeshBinding& binding, uint64_t fingerprint, const std::string& what) 
   if (ballot.parties.size() > 1) {
     throwUser(ErrorKind::Runtime,
               {op(), "all ranks of a mesh run the same program", partiesText(ballot),
-               "run the same definition with the same global sizes, dtypes, placements and options on all "
+               "run the same definition with the same global sizes, dtypes, placements and options "
+               "on all "
                "ranks"});
   }
 }

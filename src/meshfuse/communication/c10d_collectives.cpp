@@ -1,10 +1,10 @@
 #include "meshfuse/communication/c10d_collectives.h"
 
-#include <ATen/ATen.h>
-#include <c10/core/GradMode.h>
-
 #include <atomic>
 #include <utility>
+
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 
 #include "meshfuse/base/error.h"
 #include "meshfuse/communication/agreement.h"
@@ -52,7 +52,8 @@ std::string shortText(const std::string& error) {
   const UserError fault(
       ErrorKind::Runtime,
       {call.text(), "all ranks of the axis take part within " + toText(deadline), found,
-       "make the process group and the mesh again without the failed ranks, or restart all ranks; this group "
+       "make the process group and the mesh again without the failed ranks, or restart all ranks; "
+       "this group "
        "is not used again"});
   state.poison(fault.what());
   throw fault;
@@ -102,8 +103,8 @@ at::Tensor flatBytes(const at::Tensor& contiguous) { return flat(contiguous).vie
 
 at::Tensor allReduceLocal(MeshBinding& binding, const CollectiveSpec& spec,
                           const at::Tensor& local) {
-  const Call call{binding,       CollectiveKind::AllReduce, spec.reduce,
-                  spec.meshAxis, bytesOf(local),            local.device().type()};
+  const Call call{binding,        CollectiveKind::AllReduce, spec.reduce, spec.meshAxis,
+                  bytesOf(local), local.device().type()};
   checkReducible([&] { return call.text(); }, local.scalar_type(), spec.reduce);
   const at::Tensor wire = toWire(local, spec.reduce);
   runOnAxis(call, [&, buffer = flat(wire)](const LiveGroup& group, auto deadline) {
@@ -122,10 +123,9 @@ at::Tensor allGatherLocal(MeshBinding& binding, const CollectiveSpec& spec,
   const at::Tensor stacked = at::empty(sizes, input.options());
   const Call call{binding,       CollectiveKind::AllGather, spec.reduce,
                   spec.meshAxis, bytesOf(stacked),          local.device().type()};
-  runOnAxis(call, [out = flatBytes(stacked), in = flatBytes(input)](const LiveGroup& group,
-                                                                    auto deadline) {
-    group.allGather(out, in, deadline);
-  });
+  runOnAxis(call,
+            [out = flatBytes(stacked), in = flatBytes(input)](
+                const LiveGroup& group, auto deadline) { group.allGather(out, in, deadline); });
   sizes.erase(sizes.begin());
   sizes[spec.dim] *= count;
   return stacked.movedim(0, spec.dim).reshape(sizes).contiguous();
@@ -135,18 +135,17 @@ at::Tensor reduceScatterLocal(MeshBinding& binding, const CollectiveSpec& spec,
                               const at::Tensor& local) {
   const int64_t count = binding.mesh().size(spec.meshAxis);
   internalCheck(spec.dim >= 0 && spec.dim < local.dim(), "a reduce-scatter names a dimension");
-  const Call call{binding,       CollectiveKind::ReduceScatter, spec.reduce,
-                  spec.meshAxis, bytesOf(local),                local.device().type()};
+  const Call call{binding,        CollectiveKind::ReduceScatter, spec.reduce, spec.meshAxis,
+                  bytesOf(local), local.device().type()};
   const OpText op = [&] { return call.text(); };
   checkReducible(op, local.scalar_type(), spec.reduce);
   std::vector<int64_t> sizes = local.sizes().vec();
   if (sizes[spec.dim] % count != 0) {
-    throwUser(ErrorKind::Value,
-              {op(), "the scattered dimension divides by the ranks of the axis",
-               "dimension " + std::to_string(spec.dim) + " has size " +
-                   std::to_string(sizes[spec.dim]) + ", the axis " + std::to_string(count) +
-                   " ranks",
-               "pad the dimension, or keep the tensor replicated"});
+    throwUser(ErrorKind::Value, {op(), "the scattered dimension divides by the ranks of the axis",
+                                 "dimension " + std::to_string(spec.dim) + " has size " +
+                                     std::to_string(sizes[spec.dim]) + ", the axis " +
+                                     std::to_string(count) + " ranks",
+                                 "pad the dimension, or keep the tensor replicated"});
   }
   sizes[spec.dim] /= count;
   sizes.insert(sizes.begin() + spec.dim, count);
@@ -162,9 +161,9 @@ std::atomic<bool> ended{false};
 
 void checkNotEnded() {
   if (ended.load(std::memory_order_relaxed)) {
-    throwUser(ErrorKind::Runtime,
-              {"collective", "meshes are used before the process ends",
-               "communication has been shut down", "run distributed calls before exit handlers run"});
+    throwUser(ErrorKind::Runtime, {"collective", "meshes are used before the process ends",
+                                   "communication has been shut down",
+                                   "run distributed calls before exit handlers run"});
   }
 }
 

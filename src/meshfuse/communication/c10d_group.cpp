@@ -83,10 +83,12 @@ bool LiveGroup::isFake() const {
 }
 
 std::chrono::milliseconds LiveGroup::timeout(at::DeviceType device) const {
+  // A backend without options throws or gives none.
   try {
-    return backendFor(*group_, device)->getBackendOptions()->timeout;
+    const auto options = backendFor(*group_, device)->getBackendOptions();
+    return options ? options->timeout : kProcessGroupDefaultTimeout;
   } catch (const c10::Error&) {
-    return kProcessGroupDefaultTimeout;  // a backend without options
+    return kProcessGroupDefaultTimeout;
   }
 }
 
@@ -108,15 +110,13 @@ void LiveGroup::allReduce(const at::Tensor& inOut, ReduceKind kind,
   finish(group_->allreduce(tensors, options));
 }
 
-// The names of the flat collectives differ between versions of torch (`_allgather_base`, `all_gather_single`), what the
-// dispatcher calls them does not; the backend's own methods keep the older names everywhere.
+// ProcessGroup's methods for flat tensors have other names in other versions of torch; the dispatcher's stay.
 void LiveGroup::allGather(const at::Tensor& out, const at::Tensor& in,
                           std::chrono::milliseconds deadline) const {
-  static const auto op =
-      c10::Dispatcher::singleton()
-          .findSchemaOrThrow("c10d::_allgather_base_", "")
-          .typed<std::tuple<at::Tensor, c10::intrusive_ptr<c10d::Work>>(
-              at::Tensor&, at::Tensor&, const GroupPointer&, bool, int64_t)>();
+  static const auto op = c10::Dispatcher::singleton()
+                             .findSchemaOrThrow("c10d::_allgather_base_", "")
+                             .typed<std::tuple<at::Tensor, c10::intrusive_ptr<c10d::Work>>(
+                                 at::Tensor&, at::Tensor&, const GroupPointer&, bool, int64_t)>();
   at::Tensor output = out;
   at::Tensor input = in;
   finish(std::get<1>(op.call(output, input, group_, true, deadline.count())));
@@ -191,10 +191,11 @@ LiveGroup GroupRef::lock() const {
   }
   GroupPointer group = target_->named ? target_->object.lock() : GroupPointer();
   if (!group || registered(name_) != group) {
-    throwUser(ErrorKind::Runtime,
-              {"process group '" + name_ + "'", "a mesh is used while its process groups exist",
-               "the group was destroyed or released after the mesh was bound to it",
-               "make the process group and the mesh again, and distribute the tensors on that mesh"});
+    throwUser(
+        ErrorKind::Runtime,
+        {"process group '" + name_ + "'", "a mesh is used while its process groups exist",
+         "the group was destroyed or released after the mesh was bound to it",
+         "make the process group and the mesh again, and distribute the tensors on that mesh"});
   }
   return LiveGroup(std::move(group));
 }

@@ -1,8 +1,8 @@
 #include "meshfuse/communication/group_state.h"
 
-#include <unistd.h>
-
 #include <algorithm>
+
+#include <unistd.h>
 
 #include "meshfuse/base/error.h"
 
@@ -136,10 +136,13 @@ GroupUse::GroupUse(GroupState& state, const OpText& op) : state_(state) {
                "destroy the process group and make a new one, or restart the ranks"});
   }
   if (state.busy_.exchange(true, std::memory_order_acquire)) {
-    throwUser(ErrorKind::Runtime,
-              {op(), "calls on one process group come one after the other, in the same order on all ranks",
-               "another thread is using group '" + state.name() + "' at this moment",
-               "make distributed calls from one thread, or give each thread a mesh with groups of its own"});
+    throwUser(
+        ErrorKind::Runtime,
+        {op(),
+         "calls on one process group come one after the other, in the same order on all ranks",
+         "another thread is using group '" + state.name() + "' at this moment",
+         "make distributed calls from one thread, or give each thread a mesh with groups of its "
+         "own"});
   }
   try {
     const std::lock_guard lock(state.mutex_);

@@ -39,12 +39,13 @@ void joinAxis(const MeshBinding& binding, int64_t axis, const GroupUse& use, con
   }
   std::vector<int64_t> members;
   std::ranges::transform(membership->members, std::back_inserter(members), &ProcessIdentity::rank);
-  throwUser(ErrorKind::Value,
-            {op(), "the ranks of an axis's process group stand in the order of the mesh",
-             "along axis " + std::to_string(axis) + " the mesh has ranks " +
-                 toText(std::span<const int64_t>(ranks)) + ", process group '" +
-                 use.state().name() + "' has " + toText(std::span<const int64_t>(members)),
-             "make the mesh with ascending ranks along each axis, or the group in the mesh's order"});
+  throwUser(
+      ErrorKind::Value,
+      {op(), "the ranks of an axis's process group stand in the order of the mesh",
+       "along axis " + std::to_string(axis) + " the mesh has ranks " +
+           toText(std::span<const int64_t>(ranks)) + ", process group '" + use.state().name() +
+           "' has " + toText(std::span<const int64_t>(members)),
+       "make the mesh with ascending ranks along each axis, or the group in the mesh's order"});
 }
 
 std::string describeFault(GroupState& state, std::string_view errorText, bool timedOut) {

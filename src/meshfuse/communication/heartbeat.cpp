@@ -1,13 +1,13 @@
 #include "meshfuse/communication/heartbeat.h"
 
-#include <unistd.h>
-
 #include <condition_variable>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <sstream>
 #include <thread>
+
+#include <unistd.h>
 
 #include "meshfuse/communication/group_state.h"
 
@@ -46,7 +46,8 @@ void beatOnce(int64_t count) {
     }
     try {
       store->noticeHangUp();
-      store->set(membership->key("beat", state->groupRank()), encode(Beat{count, state->entered()}));
+      store->set(membership->key("beat", state->groupRank()),
+                 encode(Beat{count, state->entered()}));
     } catch (const StoreLost&) {
       // Peers can't be told any more. The next call on the group finds out and says so.
     }
@@ -55,8 +56,8 @@ void beatOnce(int64_t count) {
 
 void beatUntilStopped(const std::shared_ptr<Run>& run) {
   std::unique_lock lock(run->mutex);
-  for (int64_t count = 1; !run->changed.wait_for(lock, kBeatInterval, [&] { return run->stopAsked; });
-       ++count) {
+  for (int64_t count = 1;
+       !run->changed.wait_for(lock, kBeatInterval, [&] { return run->stopAsked; }); ++count) {
     lock.unlock();
     beatOnce(count);
     lock.lock();

@@ -1,11 +1,5 @@
 #include "meshfuse/communication/local_process.h"
 
-#include <dirent.h>
-#include <netinet/in.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
@@ -13,6 +7,12 @@
 #include <memory>
 #include <set>
 #include <sstream>
+
+#include <dirent.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "meshfuse/base/error.h"
 
@@ -70,7 +70,8 @@ std::vector<int> socketDescriptors() {
     if (entry->d_name[0] == '.') {
       continue;
     }
-    if (linkTarget((std::string("/proc/self/fd/") + entry->d_name).c_str()).starts_with("socket:")) {
+    if (linkTarget((std::string("/proc/self/fd/") + entry->d_name).c_str())
+            .starts_with("socket:")) {
       descriptors.push_back(std::atoi(entry->d_name));
     }
   }

@@ -10,11 +10,11 @@ namespace meshfuse {
 
 /// Enough to find a process again, and to know it from a later one with the same number.
 struct ProcessIdentity {
-  int64_t rank = -1;       // global rank
-  std::string hostName;    // for people
-  std::string host;        // equal exactly for processes that see each other's process numbers
+  int64_t rank = -1;     // global rank
+  std::string hostName;  // for people
+  std::string host;      // equal exactly for processes that see each other's process numbers
   int64_t pid = 0;
-  uint64_t startTime = 0;  // clock ticks since boot
+  uint64_t startTime = 0;       // clock ticks since boot
   std::vector<uint16_t> ports;  // local TCP ports, ascending
 
   bool operator==(const ProcessIdentity&) const = default;

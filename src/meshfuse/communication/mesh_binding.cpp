@@ -25,29 +25,27 @@ namespace {
 
 void checkMesh(const DeviceMesh& mesh, int64_t rank, size_t groups) {
   if (static_cast<int64_t>(groups) != mesh.ndim()) {
-    throwUser(ErrorKind::Value,
-              {"mesh binding", "a mesh has one process group an axis",
-               "got " + std::to_string(groups) + " groups for " + mesh.toText() + " of " +
-                   std::to_string(mesh.ndim()) + " axes",
-               "pass the group of every axis, in the order of the axes"});
+    throwUser(ErrorKind::Value, {"mesh binding", "a mesh has one process group an axis",
+                                 "got " + std::to_string(groups) + " groups for " + mesh.toText() +
+                                     " of " + std::to_string(mesh.ndim()) + " axes",
+                                 "pass the group of every axis, in the order of the axes"});
   }
   if (mesh.linearIndexOf(rank) < 0) {
-    throwUser(ErrorKind::Value,
-              {"mesh binding", "a process uses meshes that it is part of",
-               "this process is rank " + std::to_string(rank) + ", which is not in " +
-                   mesh.toText(),
-               "run distributed calls only on the mesh's own ranks, or make a mesh with this rank"});
+    throwUser(
+        ErrorKind::Value,
+        {"mesh binding", "a process uses meshes that it is part of",
+         "this process is rank " + std::to_string(rank) + ", which is not in " + mesh.toText(),
+         "run distributed calls only on the mesh's own ranks, or make a mesh with this rank"});
   }
 }
 
 void checkSize(const DeviceMesh& mesh, int64_t axis, const GroupState& group) {
   if (group.size() != mesh.size(axis)) {
-    throwUser(ErrorKind::Value,
-              {"mesh binding", "the group of a mesh axis has the axis's ranks",
-               "axis " + std::to_string(axis) + " of " + mesh.toText() + " has " +
-                   std::to_string(mesh.size(axis)) + " ranks, process group '" + group.name() +
-                   "' has " + std::to_string(group.size()),
-               "pass the process group that was made for this axis"});
+    throwUser(ErrorKind::Value, {"mesh binding", "the group of a mesh axis has the axis's ranks",
+                                 "axis " + std::to_string(axis) + " of " + mesh.toText() + " has " +
+                                     std::to_string(mesh.size(axis)) + " ranks, process group '" +
+                                     group.name() + "' has " + std::to_string(group.size()),
+                                 "pass the process group that was made for this axis"});
   }
 }
 

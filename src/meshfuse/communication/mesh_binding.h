@@ -48,12 +48,14 @@ class MeshBinding {
   /// Equal mesh, names and groups give the same binding while one is alive. An axis of size 1 may have an empty name.
   /// Throws UserError(Value) when the process is not in the mesh or a group's size is not its axis's, UserError(Runtime)
   /// when no group has the name.
-  static std::shared_ptr<MeshBinding> fromGroupNames(DeviceMesh mesh, std::vector<std::string> groupNames,
+  static std::shared_ptr<MeshBinding> fromGroupNames(DeviceMesh mesh,
+                                                     std::vector<std::string> groupNames,
                                                      int64_t rank);
   /// Bind to group objects, which the binding keeps alive until it goes or releaseGroups() is called. An axis of size 1
   /// may have a null group.
   static std::shared_ptr<MeshBinding> fromGroups(
-      DeviceMesh mesh, const std::vector<c10::intrusive_ptr<c10d::ProcessGroup>>& groups, int64_t rank);
+      DeviceMesh mesh, const std::vector<c10::intrusive_ptr<c10d::ProcessGroup>>& groups,
+      int64_t rank);
 
   ~MeshBinding();
   MeshBinding(const MeshBinding&) = delete;

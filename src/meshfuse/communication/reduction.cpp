@@ -1,8 +1,8 @@
 #include "meshfuse/communication/reduction.h"
 
-#include <ATen/ATen.h>
-
 #include <limits>
+
+#include <ATen/ATen.h>
 
 #include "meshfuse/base/error.h"
 
@@ -42,7 +42,8 @@ const char* wayOutFor(at::ScalarType type) {
   if (type == at::kBool || isBackendComplex(type) || isBackendInteger(type)) {
     return "cast the tensor before the operation that leaves it partial, or keep it replicated";
   }
-  return "cast the tensor to float32, int32 or another type that backends reduce before the operation "
+  return "cast the tensor to float32, int32 or another type that backends reduce before the "
+         "operation "
          "that leaves it partial";
 }
 
@@ -62,10 +63,10 @@ at::Tensor toOrderedInts(const at::Tensor& tensor, ReduceKind kind) {
   const at::Tensor wide = isHalf(tensor.scalar_type()) ? tensor.to(at::kFloat) : tensor;
   const at::ScalarType type = bitsOf(wide.scalar_type());
   const bool isMax = kind == ReduceKind::Max;
-  const int64_t winner = type == at::kInt ? (isMax ? std::numeric_limits<int32_t>::max()
-                                                   : std::numeric_limits<int32_t>::min())
-                                          : (isMax ? std::numeric_limits<int64_t>::max()
-                                                   : std::numeric_limits<int64_t>::min());
+  const int64_t winner =
+      type == at::kInt
+          ? (isMax ? std::numeric_limits<int32_t>::max() : std::numeric_limits<int32_t>::min())
+          : (isMax ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min());
   at::Tensor ordered = flipNegative(wide.contiguous().view(type));
   return ordered.masked_fill_(at::isnan(wide), at::Scalar(winner));
 }
@@ -79,10 +80,11 @@ at::Tensor fromOrderedInts(const at::Tensor& ordered, at::ScalarType type) {
 
 void checkReducible(const OpText& op, at::ScalarType type, ReduceKind kind) {
   if (!isReducible(type, kind)) {
-    throwUser(ErrorKind::Value,
-              {op(), "a reduction over ranks is one that backends do, or that can be put to them exactly",
-               std::string(nameOf(kind)) + " of " + c10::toString(type) + " is neither",
-               wayOutFor(type)});
+    throwUser(
+        ErrorKind::Value,
+        {op(), "a reduction over ranks is one that backends do, or that can be put to them exactly",
+         std::string(nameOf(kind)) + " of " + c10::toString(type) + " is neither",
+         wayOutFor(type)});
   }
 }
 

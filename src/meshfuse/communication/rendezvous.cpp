@@ -27,8 +27,8 @@ void introduce(GroupStore& store, const Membership& membership, int64_t groupRan
   store.set(membership.key("member", groupRank), encode(self));
 }
 
-Meeting meetThrough(GroupStore& store, int64_t groupRank, int64_t size,
-                    const ProcessIdentity& self, Clock::time_point until) {
+Meeting meetThrough(GroupStore& store, int64_t groupRank, int64_t size, const ProcessIdentity& self,
+                    Clock::time_point until) {
   Meeting meeting;
   Membership& membership = meeting.membership;
   membership.members.resize(size);
@@ -79,12 +79,11 @@ std::shared_ptr<const Membership> meet(const GroupUse& use, const OpText& op,
   const Clock::time_point until = Clock::now() + deadline;
   std::optional<Meeting> meeting;
   try {
-    meeting = callWithin<Meeting>(
-        until + kStoreGrace,
-        [store, groupRank = state.groupRank(), size = state.size(), until,
-         identity = describeThisProcess(self)] {
-          return meetThrough(*store, groupRank, size, identity, until);
-        });
+    meeting = callWithin<Meeting>(until + kStoreGrace,
+                                  [store, groupRank = state.groupRank(), size = state.size(), until,
+                                   identity = describeThisProcess(self)] {
+                                    return meetThrough(*store, groupRank, size, identity, until);
+                                  });
   } catch (const StoreLost& lost) {
     throwNotMet(state, op, deadline, lost.what());
   }
@@ -96,8 +95,8 @@ std::shared_ptr<const Membership> meet(const GroupUse& use, const OpText& op,
     std::vector<int64_t> missing;
     std::ranges::transform(meeting->missing, std::back_inserter(missing),
                            [&](int64_t groupRank) { return ranks[groupRank]; });
-    throwNotMet(state, op, deadline, ranksText(missing) + (missing.size() == 1 ? " has" : " have") +
-                                         " not come");
+    throwNotMet(state, op, deadline,
+                ranksText(missing) + (missing.size() == 1 ? " has" : " have") + " not come");
   }
   auto membership = std::make_shared<const Membership>(std::move(meeting->membership));
   state.setMembership(membership);

@@ -80,9 +80,9 @@ std::vector<Suspect> atThePort(const Evidence& evidence) {
       continue;
     }
     std::vector<Suspect> blamed = decodeSuspects(peer.fault);
-    return blamed.empty() ? std::vector<Suspect>{{peer.identity.rank,
-                                                  "closed its connection" + process(peer)}}
-                          : blamed;
+    return blamed.empty()
+               ? std::vector<Suspect>{{peer.identity.rank, "closed its connection" + process(peer)}}
+               : blamed;
   }
   return {};
 }
@@ -135,9 +135,9 @@ StoreView watchStore(GroupStore& store, const Membership& membership) {
 
 void ask(const std::shared_ptr<GroupStore>& store,
          const std::shared_ptr<const Membership>& membership, Evidence& evidence) {
-  const std::optional<StoreView> view = callWithin<StoreView>(
-      Clock::now() + kBeatPatience + kStoreGrace,
-      [store, membership] { return watchStore(*store, *membership); });
+  const std::optional<StoreView> view =
+      callWithin<StoreView>(Clock::now() + kBeatPatience + kStoreGrace,
+                            [store, membership] { return watchStore(*store, *membership); });
   if (!view) {
     store->giveUp("does not answer");
     return;

@@ -28,7 +28,7 @@ struct PeerEvidence {
   ProcessIdentity identity;
   ProcessStatus status = ProcessStatus::Elsewhere;
   bool isSelf = false;
-  bool beats = true;  // false: its heartbeat stands still
+  bool beats = true;               // false: its heartbeat stands still
   std::optional<int64_t> entered;  // collectives it has entered on the group, if it could say
   std::string fault;  // whom it blamed itself, as encodeSuspects; empty if it has seen no fault
 };
@@ -37,7 +37,7 @@ struct PeerEvidence {
 struct Evidence {
   std::vector<PeerEvidence> peers;  // by group rank
   std::vector<uint16_t> ports;
-  int64_t entered = 0;   // collectives this process has entered
+  int64_t entered = 0;  // collectives this process has entered
   bool timedOut = false;
 };
 
