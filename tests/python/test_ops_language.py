@@ -2,6 +2,7 @@
 
 import importlib.util
 import pickle
+import random
 import time
 from pathlib import Path
 
@@ -250,3 +251,69 @@ def test_a_call_takes_microseconds():
                 value = add(value, 1.0)
             best = min(best, time.perf_counter() - start)
     assert best < 0.02
+
+
+def test_random_calls_end_in_a_value_or_a_user_error():
+    seed = 20261130
+    rng = random.Random(seed)
+    names = [
+        "arg",
+        "dims",
+        "dim",
+        "keepdim",
+        "dtype",
+        "bias",
+        "x0",
+        "shape",
+        "correction",
+        "nothing",
+    ]
+    with FusionDefinition() as other:
+        foreign = other.define_tensor([2])
+    for _ in range(200):
+        with FusionDefinition() as fd:
+            pool = [
+                *(fd.define_tensor([2, 3]), fd.define_tensor([-1, 3], True, DataType.Half)),
+                *(
+                    fd.define_tensor([], dtype=DataType.Bool),
+                    fd.define_scalar(),
+                    fd.define_scalar(3),
+                ),
+                *(
+                    foreign,
+                    None,
+                    True,
+                    0,
+                    -1,
+                    2**70,
+                    0.5,
+                    float("nan"),
+                    1j,
+                    "x",
+                    DataType.Int,
+                    DataType.Null,
+                ),
+                *(
+                    [],
+                    [0],
+                    (1, 0),
+                    [2, 3],
+                    [-1, 0.5],
+                    [None],
+                    torch.ones(2),
+                    object(),
+                    np.float32(1),
+                ),
+            ]
+            for _ in range(20):
+                function = rng.choice(_C.op_functions)
+                arguments = rng.choices(pool, k=rng.randrange(5))
+                keywords = {name: rng.choice(pool) for name in rng.sample(names, rng.randrange(3))}
+                try:
+                    function(*arguments, **keywords)
+                except (TypeError, RuntimeError, ValueError, IndexError) as error:
+                    text = str(error)
+                    assert text.startswith(function.__name__), (seed, text)
+                    assert "internal" not in text, (seed, text)
+            assert fd.fusion.print_math()
+            assert repr(fd)
