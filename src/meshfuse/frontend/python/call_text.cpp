@@ -58,7 +58,7 @@ bool isPlain(PyObject* object) {
 
 /// An argument as the caller wrote it where that is short, else its type: the text of a tensor is pages long.
 std::string argumentText(PyObject* object) {
-  const std::string typeName = std::string("a ") + Py_TYPE(object)->tp_name;
+  std::string typeName = std::string("a ") + Py_TYPE(object)->tp_name;
   if (!isPlain(object)) {
     return typeName;
   }
