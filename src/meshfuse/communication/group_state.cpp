@@ -13,6 +13,7 @@ struct Registry {
   std::mutex mutex;
   std::vector<std::shared_ptr<GroupState>> states;
   uint64_t made = 0;
+  int64_t pid = ::getpid();
 };
 
 // Never destroyed: threads of torch's may outlive this library's destructors.
@@ -61,6 +62,9 @@ std::shared_ptr<GroupState> GroupState::of(GroupRef ref) {
 std::vector<std::shared_ptr<GroupState>> GroupState::all() {
   std::vector<std::shared_ptr<GroupState>> alive;
   std::vector<std::shared_ptr<GroupState>> gone;
+  if (registry().pid != ::getpid()) {
+    return alive;  // in a fork, whose parent may have held the mutex at that moment
+  }
   {
     const std::lock_guard lock(registry().mutex);
     for (std::shared_ptr<GroupState>& state : registry().states) {

@@ -34,7 +34,7 @@ class GroupState {
  public:
   /// The state of the group that `ref` refers to, made at first sight. A held ref makes the state hold the group.
   static std::shared_ptr<GroupState> of(GroupRef ref);
-  /// The states of all groups that are still alive. Lets go of the others.
+  /// The states of all groups that are still alive; none in a fork. Lets go of the others.
   static std::vector<std::shared_ptr<GroupState>> all();
 
   /// Tells group objects apart, also such that come after each other under one name.
