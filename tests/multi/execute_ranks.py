@@ -12,9 +12,16 @@ import threading
 import torch
 import torch.distributed as dist
 from rank_processes import Rank, run_ranks
-from torch.distributed.tensor import DTensor, Partial, Placement, Replicate, Shard, distribute_tensor
+from torch.distributed.tensor import (
+    DTensor,
+    Partial,
+    Placement,
+    Replicate,
+    Shard,
+    distribute_tensor,
+)
 
-from meshfuse import FusionDefinition, _C
+from meshfuse import _C, FusionDefinition
 
 
 def define(*ops: str) -> FusionDefinition:
@@ -77,7 +84,11 @@ def two_axes(rank: Rank) -> None:
     rank.start()
     mesh = dist.init_device_mesh("cpu", (2, 2), mesh_dim_names=("dp", "tp"))
     full = seeded(8, 12)
-    placements: list[tuple[Placement, ...]] = [(Shard(0), Shard(1)), (Shard(0), Shard(0)), (Replicate(), Shard(1))]
+    placements: list[tuple[Placement, ...]] = [
+        (Shard(0), Shard(1)),
+        (Shard(0), Shard(0)),
+        (Replicate(), Shard(1)),
+    ]
     problems = []
     for both in placements:
         d = distribute_tensor(full, mesh, both)

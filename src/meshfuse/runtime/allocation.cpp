@@ -1,13 +1,14 @@
 #include "meshfuse/runtime/allocation.h"
 
-#include <c10/core/CPUAllocator.h>
 #include <c10/core/StorageImpl.h>
+
+#include "meshfuse/runtime/small_blocks.h"
 
 namespace meshfuse {
 
 at::Tensor allocateCpu(c10::IntArrayRef sizes, c10::IntArrayRef strides, caffe2::TypeMeta dtype,
                        int64_t bytes) {
-  c10::Allocator* allocator = c10::GetCPUAllocator();
+  c10::Allocator* allocator = &smallBlockAllocator();
   auto storage = c10::make_intrusive<c10::StorageImpl>(
       c10::StorageImpl::use_byte_size_t(), bytes, allocator->allocate(static_cast<size_t>(bytes)), allocator,
       /*resizable=*/true);

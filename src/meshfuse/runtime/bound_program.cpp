@@ -105,14 +105,17 @@ BoundProgram::BoundProgram(const Fusion& fusion, std::span<const ArgView> args, 
   }
 }
 
-KernelArgumentHolder BoundProgram::run(std::span<const ArgView> args, const CallContext& context) const {
+void BoundProgram::run(std::span<const ArgView> args, const CallContext& context, CallResults& results) const {
   if (distributed_ && context.collectives != nullptr &&
       (context.agreeAlways || agreement_.load(std::memory_order_acquire) != Agreement::Done)) {
     agree(context);
   }
-  KernelArgumentHolder results = elementwise_ ? runElementwise(args, context) : evaluate(args, context);
-  results.setCacheId(id_);
-  return results;
+  results.programId = id_;
+  if (elementwise_) {
+    runElementwise(args, context, results);
+  } else {
+    evaluate(args, context, results);
+  }
 }
 
 const Fusion& BoundProgram::fusion() const { return elementwise_ ? *elementwiseFusion_ : program_->fusion(); }
@@ -158,23 +161,23 @@ void BoundProgram::agree(const CallContext& context) const {
   agreement_.notify_all();
 }
 
-KernelArgumentHolder BoundProgram::runElementwise(std::span<const ArgView> args,
-                                                  const CallContext& context) const {
-  KernelArgumentHolder results;
-  results.reserve(elementwise_->outputCount());
-  const auto take = [&](size_t output, at::Tensor&& tensor) {
-    results.push(distributed_ ? wrap(output, std::move(tensor)) : PolymorphicValue(std::move(tensor)));
-  };
+void BoundProgram::runElementwise(std::span<const ArgView> args, const CallContext& context,
+                                  CallResults& results) const {
+  elementwise_->allocate(results.values);
   if (elementwise_->isLarge()) {
     const BlockingScope scope(context.blocking);
-    elementwise_->run(args, take);
+    elementwise_->compute(args, results.values);
   } else {
-    elementwise_->run(args, take);
+    elementwise_->compute(args, results.values);
   }
-  return results;
+  if (distributed_) {
+    for (size_t i = 0; i < results.values.size(); ++i) {
+      results.values[i] = wrap(i, std::move(results.values[i]));
+    }
+  }
 }
 
-KernelArgumentHolder BoundProgram::evaluate(std::span<const ArgView> args, const CallContext& context) const {
+void BoundProgram::evaluate(std::span<const ArgView> args, const CallContext& context, CallResults& results) const {
   std::vector<std::vector<PolymorphicValue>> inputs(1);
   inputs[0].reserve(args.size());
   for (const ArgView& arg : args) {
@@ -188,12 +191,9 @@ KernelArgumentHolder BoundProgram::evaluate(std::span<const ArgView> args, const
     const c10::impl::ExcludeDispatchKeyGuard noAutocast(c10::autocast_dispatch_keyset);
     outputs = program_->run(inputs, context.collectives);
   }
-  KernelArgumentHolder results;
-  results.reserve(outputs[0].size());
   for (size_t i = 0; i < outputs[0].size(); ++i) {
-    results.push(distributed_ ? wrap(i, std::move(outputs[0][i])) : std::move(outputs[0][i]));
+    results.values.push_back(distributed_ ? wrap(i, std::move(outputs[0][i])) : std::move(outputs[0][i]));
   }
-  return results;
 }
 
 PolymorphicValue BoundProgram::wrap(size_t output, PolymorphicValue&& value) const {

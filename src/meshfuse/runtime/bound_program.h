@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "meshfuse/evaluator/program.h"
+#include "meshfuse/runtime/call_results.h"
 #include "meshfuse/runtime/elementwise_program.h"
 #include "meshfuse/runtime/signature.h"
-#include "meshfuse/values/kernel_argument_holder.h"
 
 namespace meshfuse {
 
@@ -30,8 +30,9 @@ class BoundProgram {
   /// Whether the program runs as one hand-bound loop, not through the evaluator.
   bool isElementwise() const noexcept { return elementwise_.has_value(); }
 
-  /// Runs it for arguments that match its signature. The ranks of a distributed program agree on it before its first run.
-  KernelArgumentHolder run(std::span<const ArgView> args, const CallContext& context) const;
+  /// Runs it for arguments that match its signature and puts the outputs, in order, into `results`, which is empty. The ranks
+  /// of a distributed program agree on it before its first run.
+  void run(std::span<const ArgView> args, const CallContext& context, CallResults& results) const;
 
   /// How it runs, the fusion with this signature's sizes and placements (changes of placement are `reshard` calls), and the
   /// collectives with their bytes.
@@ -48,8 +49,8 @@ class BoundProgram {
 
   const Fusion& fusion() const;
   void agree(const CallContext& context) const;
-  KernelArgumentHolder runElementwise(std::span<const ArgView> args, const CallContext& context) const;
-  KernelArgumentHolder evaluate(std::span<const ArgView> args, const CallContext& context) const;
+  void runElementwise(std::span<const ArgView> args, const CallContext& context, CallResults& results) const;
+  void evaluate(std::span<const ArgView> args, const CallContext& context, CallResults& results) const;
   PolymorphicValue wrap(size_t output, PolymorphicValue&& value) const;
 
   uint64_t id_;

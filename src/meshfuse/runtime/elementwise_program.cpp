@@ -245,30 +245,46 @@ std::optional<ElementwiseProgram> ElementwiseProgram::build(const Fusion& fusion
   if (!Builder(fusion, args).build(program)) {
     return std::nullopt;
   }
+  const Step& first = program.steps_.front();
+  program.isOneCopy_ = program.steps_.size() == 1 && first.kind == Kind::Copy && first.first.place == Place::Input;
   return program;
 }
 
-at::Tensor ElementwiseProgram::allocateOutput() const {
-  return allocateCpu(sizes_, strides_, dtype_, elements_ * itemBytes_);
+void ElementwiseProgram::allocate(Values& outputs) const {
+  for (size_t i = 0; i < outputCount_; ++i) {
+    outputs.push_back(allocateCpu(sizes_, strides_, dtype_, elements_ * itemBytes_));
+  }
 }
 
-void ElementwiseProgram::compute(std::span<const ArgView> args, std::span<char* const> outputs) const {
+void ElementwiseProgram::compute(std::span<const ArgView> args, const Values& outputs) const {
+  const auto addressOf = [](const PolymorphicValue& value) {
+    return static_cast<char*>(const_cast<void*>(dataOf(*value.tensorUnchecked().unsafeGetTensorImpl())));
+  };
+  const int64_t bytes = elements_ * itemBytes_;
+  if (isOneCopy_ && bytes < kParallelBytes) {
+    std::memcpy(addressOf(outputs[0]), dataOf(*args[steps_[0].first.index].tensor), static_cast<size_t>(bytes));
+    return;
+  }
   c10::SmallVector<const char*, 8> inputs;
+  c10::SmallVector<char*, 4> addresses;
   c10::SmallVector<Scalar, 4> numbers;
   for (const ArgView& arg : args) {
-    inputs.push_back(arg.isTensor() ? static_cast<const char*>(arg.tensor->data()) : nullptr);
+    inputs.push_back(arg.isTensor() ? static_cast<const char*>(dataOf(*arg.tensor)) : nullptr);
+  }
+  for (const PolymorphicValue& output : outputs) {
+    addresses.push_back(addressOf(output));
   }
   for (const Step& step : steps_) {
     if (step.kind == Kind::AddNumber) {
       numbers.push_back(step.number < 0 ? step.constant : args[static_cast<size_t>(step.number)].scalar());
     }
   }
-  if (elements_ * itemBytes_ < kParallelBytes) {
-    computeRange(inputs, outputs, numbers, 0, elements_);
+  if (bytes < kParallelBytes) {
+    computeRange(inputs, addresses, numbers, 0, elements_);
     return;
   }
   at::parallel_for(0, elements_, kParallelBytes / 2 / itemBytes_, [&](int64_t begin, int64_t end) {
-    computeRange(inputs, outputs, numbers, begin, end);
+    computeRange(inputs, addresses, numbers, begin, end);
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 #include <c10/util/DimVector.h>
+#include <c10/util/SmallVector.h>
 
 #include <optional>
 #include <span>
@@ -10,6 +11,7 @@
 
 #include "meshfuse/ir/fusion.h"
 #include "meshfuse/runtime/arg_view.h"
+#include "meshfuse/values/polymorphic_value.h"
 
 namespace meshfuse {
 
@@ -21,11 +23,13 @@ class ElementwiseProgram {
   /// other calls, reshardings, broadcasts, mixed or unusual dtypes, strided, empty-handed or non-CPU tensors.
   static std::optional<ElementwiseProgram> build(const Fusion& fusion, std::span<const ArgView> args);
 
-  /// Appends nothing and keeps nothing: calls `take(i, tensor)` with output i, in order.
-  template <class Take>
-  void run(std::span<const ArgView> args, Take&& take) const;
+  using Values = c10::SmallVectorImpl<PolymorphicValue>;
 
-  size_t outputCount() const noexcept { return outputCount_; }
+  /// Appends fresh tensors for the outputs, in order.
+  void allocate(Values& outputs) const;
+  /// Computes the outputs, tensors that `allocate` made.
+  void compute(std::span<const ArgView> args, const Values& outputs) const;
+
   /// Whether a run takes so long that the caller should let other threads in.
   bool isLarge() const noexcept { return elements_ * static_cast<int64_t>(steps_.size()) > kLargeElements; }
 
@@ -56,12 +60,11 @@ class ElementwiseProgram {
   template <class T>
   bool useElement();
 
-  at::Tensor allocateOutput() const;
-  void compute(std::span<const ArgView> args, std::span<char* const> outputs) const;
   void computeRange(std::span<const char* const> inputs, std::span<char* const> outputs,
                     std::span<const Scalar> numbers, int64_t begin, int64_t end) const;
 
   std::vector<Step> steps_;
+  bool isOneCopy_ = false;
   uint32_t buffers_ = 0;
   size_t outputCount_ = 0;
   c10::DimVector sizes_;
@@ -72,19 +75,5 @@ class ElementwiseProgram {
   int64_t itemBytes_ = 0;
   int64_t elements_ = 0;
 };
-
-template <class Take>
-void ElementwiseProgram::run(std::span<const ArgView> args, Take&& take) const {
-  c10::SmallVector<at::Tensor, 4> outputs;
-  c10::SmallVector<char*, 4> addresses;
-  for (size_t i = 0; i < outputCount_; ++i) {
-    outputs.push_back(allocateOutput());
-    addresses.push_back(static_cast<char*>(outputs.back().unsafeGetTensorImpl()->mutable_data()));
-  }
-  compute(args, addresses);
-  for (size_t i = 0; i < outputCount_; ++i) {
-    take(i, std::move(outputs[i]));
-  }
-}
 
 }  // namespace meshfuse

@@ -105,7 +105,7 @@ class Views {
 FusionExecutor::FusionExecutor(Fusion fusion, size_t capacity)
     : fusion_(std::move(fusion)), valueMatters_(valueMattersOf(fusion_)), cache_(capacity) {}
 
-KernelArgumentHolder FusionExecutor::run(std::span<const ArgView> args, const CallContext& context) {
+void FusionExecutor::run(std::span<const ArgView> args, const CallContext& context, CallResults& results) {
   const ProgramCache::Use use(cache_);
   const BoundProgram* program = cache_.last();
   if (program == nullptr || !program->signature().matches(args, context, valueMatters_)) {
@@ -114,12 +114,14 @@ KernelArgumentHolder FusionExecutor::run(std::span<const ArgView> args, const Ca
       return std::make_unique<BoundProgram>(fusion_, args, context, Signature(args, context, valueMatters_));
     });
   }
-  return program->run(args, context);
+  program->run(args, context, results);
 }
 
 KernelArgumentHolder FusionExecutor::execute(const KernelArgumentHolder& inputs, const CallContext& context) {
   const Views views(inputs);
-  return run(views.views(), context);
+  CallResults results;
+  run(views.views(), context, results);
+  return std::move(results).toHolder();
 }
 
 std::string FusionExecutor::explain() {

@@ -21,11 +21,11 @@ class FusionExecutor {
 
   const Fusion& fusion() const noexcept { return fusion_; }
 
-  /// The results of one call, in the order of the outputs; their cache id is the bound program's. Throws UserError(Runtime)
+  /// Puts the results of one call, in the order of the outputs, into `results`, which is empty. Throws UserError(Runtime)
   /// naming the first argument that does not fit the definition; the executor is as good as before then.
-  KernelArgumentHolder run(std::span<const ArgView> args, const CallContext& context);
+  void run(std::span<const ArgView> args, const CallContext& context, CallResults& results);
 
-  /// The same for owned arguments: tensors, distributed tensors, numbers, and vectors of those, which count as their elements.
+  /// The same for owned arguments, with the bound program's id as the results' cache id: tensors, distributed tensors, numbers, and vectors of those, which count as their elements.
   /// Other kinds throw UserError(Type).
   KernelArgumentHolder execute(const KernelArgumentHolder& inputs, const CallContext& context = {});
 

@@ -12,7 +12,7 @@ namespace {
 inline uint64_t tensorWord(const ArgView& arg) noexcept {
   const c10::TensorImpl& tensor = *arg.tensor;
   const c10::Device device = tensor.device();
-  const auto address = std::bit_cast<uintptr_t>(tensor.data());
+  const auto address = std::bit_cast<uintptr_t>(dataOf(tensor));
   return static_cast<uint64_t>(arg.kind) | static_cast<uint64_t>(tensor.dtype().toScalarType()) << 8 |
          static_cast<uint64_t>(static_cast<uint8_t>(device.type())) << 16 |
          static_cast<uint64_t>(static_cast<uint8_t>(device.index())) << 24 |

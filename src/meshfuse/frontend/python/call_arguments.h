@@ -43,8 +43,8 @@ class CallArguments {
   /// A reference that lasts as long as this object; `object` is stolen.
   PyObject* keep(PyObject* object);
 
-  c10::SmallVector<ArgView, 16> views_;
-  c10::SmallVector<PyObject*, 16> kept_;
+  c10::SmallVector<ArgView, 32> views_;
+  c10::SmallVector<PyObject*, 48> kept_;
   c10::SmallVector<at::Tensor, 1> settled_;
   /// Global sizes and strides of distributed arguments, one after the other; views point here once all are collected.
   c10::SmallVector<int64_t, 64> globals_;

@@ -7,6 +7,7 @@
 #include <structmember.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -33,10 +34,7 @@ struct TorchNames {
   PyObject* newDtensor = nullptr;
   PyObject* newKeywords = nullptr;
   std::vector<PyTypeObject*> placementClasses;  // by PlacementKind
-  PyObject* mesh = nullptr;
-  PyObject* placements = nullptr;
-  PyObject* tensorMeta = nullptr;
-  PyObject* shardOrder = nullptr;
+  std::array<PyObject*, 4> specFields{};  // mesh, placements, tensor_meta, shard_order: the order a spec is made in
   PyObject* dim = nullptr;
   PyObject* splitFactor = nullptr;
   PyObject* reduceOp = nullptr;
@@ -74,10 +72,8 @@ void load(nb::handle dtensorClass) {
   for (nb::handle cls : module.attr("placement_classes")) {
     names.placementClasses.push_back(reinterpret_cast<PyTypeObject*>(nb::borrow(cls).release().ptr()));
   }
-  names.mesh = PyUnicode_InternFromString("mesh");
-  names.placements = PyUnicode_InternFromString("placements");
-  names.tensorMeta = PyUnicode_InternFromString("tensor_meta");
-  names.shardOrder = PyUnicode_InternFromString("shard_order");
+  names.specFields = {PyUnicode_InternFromString("mesh"), PyUnicode_InternFromString("placements"),
+                      PyUnicode_InternFromString("tensor_meta"), PyUnicode_InternFromString("shard_order")};
   names.dim = PyUnicode_InternFromString("dim");
   names.splitFactor = PyUnicode_InternFromString("split_factor");
   names.reduceOp = PyUnicode_InternFromString("reduce_op");
@@ -194,14 +190,26 @@ MeshRecord& recordOf(PyObject* mesh) {
   return *meshes.front();
 }
 
-/// Attribute of a spec, a new reference; null without an error where this torch has no such attribute.
-nb::object attributeOf(PyObject* spec, PyObject* name) {
-  PyObject* value = PyObject_GetAttr(spec, name);
-  if (value == nullptr) {
-    PyErr_Clear();
-    return nb::none();
+/// Mesh, placements, tensor_meta and shard_order of a spec; None for those that this torch does not have.
+std::array<nb::object, 4> fieldsOf(PyObject* spec) {
+  const TorchNames& names = state().names;
+  const nb::object dict = nb::steal(PyObject_GenericGetDict(spec, nullptr));
+  if (!dict.is_valid()) {
+    throw nb::python_error();
   }
-  return nb::steal(value);
+  std::array<nb::object, 4> fields;
+  Py_ssize_t cursor = 0;
+  for (size_t i = 0; i < fields.size(); ++i) {
+    PyObject* name = nullptr;
+    PyObject* value = nullptr;
+    // Walking the dictionary costs a third of looking names up; a spec that was made otherwise is looked up.
+    if (PyDict_Next(dict.ptr(), &cursor, &name, &value) != 0 && name == names.specFields[i]) [[likely]] {
+      fields[i] = nb::borrow(value);
+    } else {
+      fields[i] = nb::getattr(nb::handle(spec), nb::handle(names.specFields[i]), nb::none());
+    }
+  }
+  return fields;
 }
 
 }  // namespace
@@ -244,9 +252,12 @@ void MeshRecord::clearOutputSpecs() {
 
 const SpecRecord& MeshRecord::specOf(PyObject* placements, PyObject* tensorMeta, PyObject* shardOrder,
                                      size_t position) {
-  for (const std::unique_ptr<SpecRecord>& record : specs_) {
-    if (record->placements == placements && record->tensorMeta == tensorMeta && record->shardOrder == shardOrder) {
-      return *record;
+  for (size_t i = 0, at = nextSpec_; i < specs_.size(); ++i, ++at) {
+    at = at < specs_.size() ? at : 0;
+    const SpecRecord& record = *specs_[at];
+    if (record.placements == placements && record.tensorMeta == tensorMeta && record.shardOrder == shardOrder) {
+      nextSpec_ = at + 1;
+      return record;
     }
   }
   auto record = std::make_unique<SpecRecord>(readSpec(placements, tensorMeta, shardOrder, position));
@@ -285,15 +296,14 @@ SpecRecord MeshRecord::readSpec(PyObject* placements, PyObject* tensorMeta, PyOb
   return record;
 }
 
-const std::vector<PyObject*>& MeshRecord::outputSpecs(const KernelArgumentHolder& results) {
-  const uint64_t id = results.cacheId().value();
-  const auto found = outputSpecs_.find(id);
+const std::vector<PyObject*>& MeshRecord::outputSpecs(const CallResults& results) {
+  const auto found = outputSpecs_.find(results.programId);
   if (found != outputSpecs_.end()) [[likely]] {
     return found->second;
   }
   nb::object makeSpec = bridgeModule().attr("make_spec");
   std::vector<nb::object> specs;
-  for (const PolymorphicValue& value : results) {
+  for (const PolymorphicValue& value : results.values) {
     const DistributedTensor& tensor = value.as<DistributedTensor>();
     nb::list placements;
     for (const Placement& placement : tensor.placements()) {
@@ -309,7 +319,7 @@ const std::vector<PyObject*>& MeshRecord::outputSpecs(const KernelArgumentHolder
   if (outputSpecs_.size() >= kMaxPrograms) {
     clearOutputSpecs();
   }
-  std::vector<PyObject*>& kept = outputSpecs_[id];
+  std::vector<PyObject*>& kept = outputSpecs_[results.programId];
   for (nb::object& spec : specs) {
     kept.push_back(spec.release().ptr());
   }
@@ -344,14 +354,11 @@ DtensorParts readDtensor(PyObject* dtensor, size_t position) {
   }
   const nb::object heldSpec = nb::borrow(spec);
   nb::object heldLocal = nb::borrow(local);
-  const nb::object mesh = attributeOf(spec, names.mesh);
-  const nb::object placements = attributeOf(spec, names.placements);
-  const nb::object tensorMeta = attributeOf(spec, names.tensorMeta);
-  const nb::object shardOrder = attributeOf(spec, names.shardOrder);
   // Settling runs Python code, which may drop records, so it comes first.
   if (!THPVariable_CheckTypeExact(Py_TYPE(local))) {
     heldLocal = nb::steal(settleTensor(local, position));
   }
+  const auto [mesh, placements, tensorMeta, shardOrder] = fieldsOf(spec);
   MeshRecord& record = recordOf(mesh.ptr());
   const SpecRecord& content = record.specOf(placements.ptr(), tensorMeta.ptr(), shardOrder.ptr(), position);
   return {heldLocal.release().ptr(), &record,           content.sharding,
@@ -414,11 +421,11 @@ PyObject* wrapDtensor(DistributedTensor&& tensor, PyObject* spec) {
 
 }  // namespace
 
-PyObject* wrapResults(KernelArgumentHolder&& results, MeshRecord* mesh) {
-  nb::object list = nb::steal(PyList_New(static_cast<Py_ssize_t>(results.size())));
-  const std::vector<PyObject*>* specs = mesh == nullptr || results.empty() ? nullptr : &mesh->outputSpecs(results);
+PyObject* wrapResults(CallResults&& results, MeshRecord* mesh) {
+  nb::object list = nb::steal(PyList_New(static_cast<Py_ssize_t>(results.values.size())));
+  const std::vector<PyObject*>* specs = mesh == nullptr ? nullptr : &mesh->outputSpecs(results);
   Py_ssize_t position = 0;
-  for (PolymorphicValue& value : results) {
+  for (PolymorphicValue& value : results.values) {
     PyObject* object = specs == nullptr
                            ? THPVariable_Wrap(std::move(value).takeTensor())
                            : wrapDtensor(std::move(value).as<DistributedTensor>(), (*specs)[position]);

@@ -13,7 +13,7 @@
 #include "meshfuse/communication/mesh_binding.h"
 #include "meshfuse/evaluator/collectives.h"
 #include "meshfuse/mesh/sharding.h"
-#include "meshfuse/values/kernel_argument_holder.h"
+#include "meshfuse/runtime/call_results.h"
 
 namespace meshfuse {
 
@@ -45,7 +45,7 @@ class MeshRecord : public std::enable_shared_from_this<MeshRecord> {
   const SpecRecord& specOf(PyObject* placements, PyObject* tensorMeta, PyObject* shardOrder, size_t position);
 
   /// The specs of a bound program's results (borrowed), made at its first call.
-  const std::vector<PyObject*>& outputSpecs(const KernelArgumentHolder& results);
+  const std::vector<PyObject*>& outputSpecs(const CallResults& results);
 
  private:
   static constexpr size_t kMaxSpecs = 256;
@@ -62,6 +62,7 @@ class MeshRecord : public std::enable_shared_from_this<MeshRecord> {
   int64_t linearRank_;
   bool agreeAlways_;
   std::vector<std::unique_ptr<SpecRecord>> specs_;
+  size_t nextSpec_ = 0;  // the place after the last one found: calls repeat their arguments' order
   std::unordered_map<uint64_t, std::vector<PyObject*>> outputSpecs_;
 };
 
@@ -91,7 +92,7 @@ void checkSameBinding(const MeshRecord& first, const MeshRecord& other, size_t p
 PyObject* settleTensor(PyObject* tensor, size_t position);
 
 /// A list of the results as Python objects: tensors, and DTensors on `mesh`. Consumes the results.
-PyObject* wrapResults(KernelArgumentHolder&& results, MeshRecord* mesh);
+PyObject* wrapResults(CallResults&& results, MeshRecord* mesh);
 
 /// Forgets every mesh, spec and process group.
 void releaseMeshes();

@@ -144,7 +144,9 @@ PyObject* run(PyObject* self, const Parameters& parameters, bool hasOptions) {
     context.collectives = &mesh->collectives();
     context.agreeAlways = mesh->agreeAlways();
   }
-  return wrapResults(executor.run(arguments.views(), context), mesh.get());
+  CallResults results;
+  executor.run(arguments.views(), context, results);
+  return wrapResults(std::move(results), mesh.get());
 }
 
 PyObject* execute(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) noexcept {
@@ -171,9 +173,8 @@ nb::class_<DefinitionObject> bindExecute(nb::module_& module) {
        METH_FASTCALL | METH_KEYWORDS, kDoc},
       {nullptr, nullptr, 0, nullptr}};
   static const PyType_Slot slots[] = {{Py_tp_methods, methods}, {0, nullptr}};
-  return nb::class_<DefinitionObject>(module, "FusionDefinitionBase", nb::type_slots(slots), nb::dynamic_attr(),
-                                      nb::is_weak_referenceable())
-      .def(nb::init<>());
+  // Without a dictionary of its own: the Python class below it has one, of the kind that CPython finds methods past fastest.
+  return nb::class_<DefinitionObject>(module, "FusionDefinitionBase", nb::type_slots(slots)).def(nb::init<>());
 }
 
 }  // namespace meshfuse

@@ -1,0 +1,72 @@
+"""DTensors in, DTensors out on real process groups: results, refusals, and how processes end."""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "multi"))
+from rank_server import RankServer  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def ranks() -> Iterator[RankServer]:
+    server = RankServer("execute_ranks.py")
+    yield server
+    server.stop()
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_operations_without_communication_for_even_uneven_and_empty_shards(size: int, ranks: RankServer) -> None:
+    for report in ranks.reports("local_operations", size):
+        assert report["problems"] == []
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_operations_with_communication(size: int, ranks: RankServer) -> None:
+    for report in ranks.reports("with_communication", size):
+        assert report == {"relu of sum": True, "relu of partial": True}
+
+
+def test_meshes_of_two_axes_and_their_parts(ranks: RankServer) -> None:
+    for report in ranks.reports("two_axes", 4):
+        assert report["problems"] == []
+
+
+def test_ranks_with_different_definitions_are_named_and_go_on(ranks: RankServer) -> None:
+    for report in ranks.reports("different_definitions", 2):
+        assert report["mixed"]["kind"] == "RuntimeError"
+        assert "rank 0" in report["mixed"]["text"] or "ranks 0" in report["mixed"]["text"]
+        assert report["mixed"]["seconds"] < 20
+        assert report["same"]
+
+
+def test_a_rank_that_dies_is_named_and_plain_calls_go_on(ranks: RankServer) -> None:
+    survivor = ranks.run("rank_dies", 2)[0]
+    assert survivor["reports"]["after"]["kind"] == "RuntimeError", survivor
+    assert "rank 1" in survivor["reports"]["after"]["text"]
+    assert survivor["reports"]["after"]["seconds"] < 10
+    assert survivor["reports"]["plain"]
+
+
+def test_many_threads_after_the_ranks_have_agreed(ranks: RankServer) -> None:
+    for report in ranks.reports("threads", 2):
+        assert report["wrong"] == 0
+
+
+@pytest.mark.parametrize(
+    ("scenario", "end"),
+    [
+        ("end_tidy", "exit 0"),
+        ("end_destroy", "exit 0"),
+        ("end_holding", "exit 0"),
+        ("end_none", "exit 0"),
+        ("end_exception", "exit 1"),
+    ],
+)
+def test_processes_end_cleanly_right_after_their_last_call(scenario: str, end: str, ranks: RankServer) -> None:
+    runs = int(os.environ.get("RANK_PROCESS_ENDS", "10"))
+    ends = [rank["end"] for _ in range(runs) for rank in ranks.run(scenario, 2)]
+    assert ends == [end] * (2 * runs)

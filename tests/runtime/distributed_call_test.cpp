@@ -1,0 +1,166 @@
+// Calls with distributed tensors on one rank of a mesh whose other ranks are played by the test.
+#include <atomic>
+#include <thread>
+
+#include "meshfuse/base/error.h"
+#include "meshfuse/mesh/shard_arithmetic.h"
+#include "runtime/sample_fusions.h"
+
+namespace meshfuse::testing {
+namespace {
+
+ShardingId rowsOverTwo() {
+  return intern(makeSharding(DeviceMesh::fromCount(2), MeshDevice::Cpu, {Placement::shard(0)}));
+}
+
+/// Collectives that only count how often ranks agree.
+struct Counted {
+  std::atomic<int> agreements = 0;
+  uint64_t fingerprint = 0;
+  bool refuse = false;
+  Collectives collectives;
+
+  Counted() {
+    collectives.agree = [this](const DeviceMesh& mesh, uint64_t print, const std::string& what) {
+      EXPECT_EQ(mesh, DeviceMesh::fromCount(2));
+      EXPECT_FALSE(what.empty());
+      ++agreements;
+      fingerprint = print;
+      if (refuse) {
+        throw UserError(ErrorKind::Runtime, "ranks 0 and 1 run different programs");
+      }
+    };
+  }
+  CallContext context() const {
+    CallContext context;
+    context.binding = 1;
+    context.collectives = &collectives;
+    return context;
+  }
+};
+
+TEST(DistributedCall, EvenTensorsStayInline) {
+  FusionExecutor executor(copyFusion());
+  const at::Tensor local = at::rand({3, 2});
+  KernelArgumentHolder results = executor.execute(KernelArgumentHolder(DistributedTensor(local, rowsOverTwo())));
+  const DistributedTensor& result = results[0].as<DistributedTensor>();
+  EXPECT_TRUE(at::equal(result.local(), local));
+  EXPECT_EQ(result.sharding(), rowsOverTwo());
+  EXPECT_EQ(result.sizes(), (c10::DimVector{6, 2}));
+  EXPECT_FALSE(result.isBoxed());
+  EXPECT_TRUE(executor.lastWasElementwise());
+}
+
+TEST(DistributedCall, UnevenTensorsKeepTheirGlobalSizes) {
+  FusionExecutor executor(copyFusion());
+  for (const auto& [rank, rows] : std::vector<std::pair<int64_t, int64_t>>{{0, 3}, {1, 2}}) {
+    CallContext context;
+    context.rank = rank;
+    const at::Tensor local = at::rand({rows, 2});
+    const DistributedTensor input(local, rowsOverTwo(), std::vector<int64_t>{5, 2}, std::vector<int64_t>{2, 1});
+    FusionExecutor ranksExecutor(copyFusion());
+    KernelArgumentHolder results = ranksExecutor.execute(KernelArgumentHolder(input), context);
+    const DistributedTensor& result = results[0].as<DistributedTensor>();
+    EXPECT_TRUE(at::equal(result.local(), local));
+    EXPECT_EQ(result.sizes(), (c10::DimVector{5, 2}));
+    EXPECT_EQ(result.strides(), (c10::DimVector{2, 1}));
+  }
+}
+
+TEST(DistributedCall, SameLocalSizesOfOtherGlobalSizesAreOtherPrograms) {
+  FusionExecutor executor(copyFusion());
+  const at::Tensor local = at::rand({3, 2});
+  for (int64_t rows : {5, 6, 5}) {
+    const DistributedTensor input(local, rowsOverTwo(), std::vector<int64_t>{rows, 2}, std::vector<int64_t>{2, 1});
+    KernelArgumentHolder results = executor.execute(KernelArgumentHolder(input));
+    EXPECT_EQ(results[0].as<DistributedTensor>().sizes(), (c10::DimVector{rows, 2}));
+  }
+  EXPECT_EQ(executor.boundProgramCount(), 2U);
+}
+
+TEST(DistributedCall, RanksAgreeOnceBeforeTheFirstRun) {
+  Counted ranks;
+  FusionExecutor executor(copyFusion());
+  const KernelArgumentHolder inputs(DistributedTensor(at::rand({3, 2}), rowsOverTwo()));
+  for (int i = 0; i < 3; ++i) {
+    executor.execute(inputs, ranks.context());
+  }
+  EXPECT_EQ(ranks.agreements, 1);
+  executor.execute(KernelArgumentHolder(DistributedTensor(at::rand({4, 2}), rowsOverTwo())), ranks.context());
+  EXPECT_EQ(ranks.agreements, 2);
+}
+
+TEST(DistributedCall, RanksAgreeOnEveryCallWhenAsked) {
+  Counted ranks;
+  CallContext context = ranks.context();
+  context.agreeAlways = true;
+  FusionExecutor executor(copyFusion());
+  const KernelArgumentHolder inputs(DistributedTensor(at::rand({3, 2}), rowsOverTwo()));
+  for (int i = 0; i < 3; ++i) {
+    executor.execute(inputs, context);
+  }
+  EXPECT_EQ(ranks.agreements, 3);
+}
+
+TEST(DistributedCall, DisagreementIsRaisedEachTimeUntilTheRanksAgree) {
+  Counted ranks;
+  ranks.refuse = true;
+  FusionExecutor executor(copyFusion());
+  const KernelArgumentHolder inputs(DistributedTensor(at::rand({3, 2}), rowsOverTwo()));
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(runtimeErrorOf([&] { executor.execute(inputs, ranks.context()); }),
+              "ranks 0 and 1 run different programs");
+  }
+  ranks.refuse = false;
+  EXPECT_EQ(executor.execute(inputs, ranks.context()).size(), 1U);
+  EXPECT_EQ(ranks.agreements, 3);
+}
+
+TEST(DistributedCall, FingerprintDependsOnSizesAndDefinitionButNotOnTheRank) {
+  const auto fingerprintOf = [](const Fusion& fusion, int64_t globalRows, int64_t rank) {
+    Counted ranks;
+    CallContext context = ranks.context();
+    context.rank = rank;
+    FusionExecutor executor(fusion);
+    const IndexRange rows = chunkRange(globalRows, 2, rank);
+    executor.execute(KernelArgumentHolder(DistributedTensor(at::rand({rows.size(), 2}), rowsOverTwo(),
+                                                            std::vector<int64_t>{globalRows, 2},
+                                                            std::vector<int64_t>{2, 1})),
+                     context);
+    return ranks.fingerprint;
+  };
+  Fusion negation;
+  negation.addOutput(call(negation, "neg", {addInput(negation, {-1, -1})}));
+  EXPECT_EQ(fingerprintOf(copyFusion(), 5, 0), fingerprintOf(copyFusion(), 5, 1));
+  EXPECT_NE(fingerprintOf(copyFusion(), 5, 0), fingerprintOf(copyFusion(), 6, 0));
+  EXPECT_NE(fingerprintOf(copyFusion(), 5, 0), fingerprintOf(negation, 5, 0));
+}
+
+TEST(DistributedCall, ManyThreadsAgreeOnce) {
+  Counted ranks;
+  FusionExecutor executor(copyFusion());
+  const KernelArgumentHolder inputs(DistributedTensor(at::rand({3, 2}), rowsOverTwo()));
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&] { executor.execute(inputs, ranks.context()); });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  EXPECT_EQ(ranks.agreements, 1);
+}
+
+TEST(DistributedCall, OtherBindingsAreOtherPrograms) {
+  Counted ranks;
+  FusionExecutor executor(copyFusion());
+  const KernelArgumentHolder inputs(DistributedTensor(at::rand({3, 2}), rowsOverTwo()));
+  CallContext other = ranks.context();
+  other.binding = 2;
+  executor.execute(inputs, ranks.context());
+  executor.execute(inputs, other);
+  EXPECT_EQ(executor.boundProgramCount(), 2U);
+  EXPECT_EQ(ranks.agreements, 2);
+}
+
+}  // namespace
+}  // namespace meshfuse::testing
