@@ -67,6 +67,6 @@ def test_many_threads_after_the_ranks_have_agreed(ranks: RankServer) -> None:
     ],
 )
 def test_processes_end_cleanly_right_after_their_last_call(scenario: str, end: str, ranks: RankServer) -> None:
-    runs = int(os.environ.get("RANK_PROCESS_ENDS", "10"))
+    runs = int(os.environ.get("RANK_PROCESS_ENDS", "3"))
     ends = [rank["end"] for _ in range(runs) for rank in ranks.run(scenario, 2)]
     assert ends == [end] * (2 * runs)
