@@ -31,13 +31,18 @@ ARGUMENT_COUNTS = (1, 9, 17)
 def load_floor() -> Any:
     """The C++ loop, built beside the package."""
     folder = Path(meshfuse.__file__).parent.parent.parent / "bench"
-    for path in sorted(folder.glob("_floor*.so")) + sorted(Path(__file__).parent.glob("_floor*.so")):
+    for path in sorted(folder.glob("_floor*.so")) + sorted(
+        Path(__file__).parent.glob("_floor*.so")
+    ):
         spec = importlib.util.spec_from_file_location("_floor", path)
-        assert spec is not None and spec.loader is not None
+        assert spec is not None
+        assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         return module
-    raise SystemExit(f"bench_host: no _floor module in {folder}; build the target meshfuse_bench_floor")
+    raise SystemExit(
+        f"bench_host: no _floor module in {folder}; build the target meshfuse_bench_floor"
+    )
 
 
 def copy_definition(tensors: int, numbers: int = 0) -> FusionDefinition:
@@ -106,14 +111,19 @@ def dtensor_rows(mesh: DeviceMesh) -> dict[str, Callable[[int], float]]:
         "eager: DTensor d + d": statement("d + d", d=d),
     }
     for count in ARGUMENT_COUNTS:
-        tensors = [DTensor.from_local(torch.randn(16, 16), mesh, [Shard(0)], run_check=False) for _ in range(count)]
+        tensors = [
+            DTensor.from_local(torch.randn(16, 16), mesh, [Shard(0)], run_check=False)
+            for _ in range(count)
+        ]
         rows[f"execute: set, {count} DTensors"] = statement(
             "fd.execute(args)", fd=copy_definition(count), args=tensors
         )
     return rows
 
 
-def measure(rows: dict[str, Callable[[int], float]], turns: int, seconds: float) -> dict[str, list[float]]:
+def measure(
+    rows: dict[str, Callable[[int], float]], turns: int, seconds: float
+) -> dict[str, list[float]]:
     counts = {}
     for name, run in rows.items():
         run(200)
@@ -132,12 +142,18 @@ def bars(times: dict[str, list[float]]) -> list[tuple[str, float, float]]:
     first, last = ARGUMENT_COUNTS[0], ARGUMENT_COUNTS[-1]
 
     def median(of: Callable[..., float], *names: str) -> float:
-        return statistics.median(of(*values) for values in zip(*(times[name] for name in names), strict=True))
+        return statistics.median(
+            of(*values) for values in zip(*(times[name] for name in names), strict=True)
+        )
 
     def each_extra(row: str, base: str) -> float:
         return median(lambda many, one: (many - one) / (last - first), row, base)
 
-    floor, call, dtensor_call = "floor: unpack + allocate + wrap", "execute: set", "execute: set, DTensor"
+    floor, call, dtensor_call = (
+        "floor: unpack + allocate + wrap",
+        "execute: set",
+        "execute: set, DTensor",
+    )
     return [
         ("execute set / floor", median(lambda a, b: a / b, call, floor), 1.8),
         (
@@ -152,7 +168,10 @@ def bars(times: dict[str, list[float]]) -> list[tuple[str, float, float]]:
         ),
         (
             "each extra number, ns",
-            each_extra(f"execute: set, 1 tensor, {last - 1} numbers", f"execute: set, 1 tensor, {first - 1} numbers"),
+            each_extra(
+                f"execute: set, 1 tensor, {last - 1} numbers",
+                f"execute: set, 1 tensor, {first - 1} numbers",
+            ),
             40,
         ),
     ]
@@ -179,7 +198,9 @@ def main() -> int:
     for name, nanoseconds in times.items():
         print(f"{name:45} {nanoseconds:9.0f} ns {nanoseconds / floor:7.2f} x floor")
     last, first = ARGUMENT_COUNTS[-1], ARGUMENT_COUNTS[0]
-    extra = (times[f"execute: set, {last} DTensors"] - times[f"execute: set, {first} DTensors"]) / (last - first)
+    extra = (times[f"execute: set, {last} DTensors"] - times[f"execute: set, {first} DTensors"]) / (
+        last - first
+    )
     print(f"{'each extra DTensor':45} {extra:9.0f} ns")
     missed = 0
     for what, value, bar in bars(turns):
@@ -189,7 +210,9 @@ def main() -> int:
         figures = {
             "torch": torch.__version__,
             "nanoseconds": times,
-            "bars": [{"what": what, "value": value, "bar": bar} for what, value, bar in bars(turns)],
+            "bars": [
+                {"what": what, "value": value, "bar": bar} for what, value, bar in bars(turns)
+            ],
         }
         options.json.write_text(json.dumps(figures, indent=1))
     return 1 if options.check and missed else 0

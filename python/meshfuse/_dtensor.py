@@ -108,7 +108,10 @@ def settle(tensor: torch.Tensor, position: int) -> torch.Tensor:
     from torch._subclasses.functional_tensor import FunctionalTensor
 
     if isinstance(tensor, FakeTensor):
-        kind, way_out = "a fake tensor, which has no data", "execute on meta tensors (torch.empty_like(t, device='meta'))"
+        kind, way_out = (
+            "a fake tensor, which has no data",
+            "execute on meta tensors (torch.empty_like(t, device='meta'))",
+        )
     elif isinstance(tensor, FunctionalTensor):
         kind, way_out = "a functional tensor", "call execute outside functionalization"
     elif isinstance(tensor, DTensor):
@@ -117,7 +120,9 @@ def settle(tensor: torch.Tensor, position: int) -> torch.Tensor:
     else:
         kind = f"a {type(tensor).__module__}.{type(tensor).__qualname__}, a tensor subclass that meshfuse does not know"
         way_out = "pass a torch.Tensor (tensor.as_subclass(torch.Tensor), if it has no behaviour of its own)"
-    raise TypeError(f"execute: tensors must be torch.Tensor, Parameter or DTensor: argument {position} is {kind}; {way_out}")
+    raise TypeError(
+        f"execute: tensors must be torch.Tensor, Parameter or DTensor: argument {position} is {kind}; {way_out}"
+    )
 
 
 def install_release_hooks() -> None:

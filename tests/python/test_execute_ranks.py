@@ -1,14 +1,10 @@
 """DTensors in, DTensors out on real process groups: results, refusals, and how processes end."""
 
 import os
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "multi"))
-from rank_server import RankServer  # noqa: E402
+from rank_server import RankServer
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +15,9 @@ def ranks() -> Iterator[RankServer]:
 
 
 @pytest.mark.parametrize("size", [2, 3])
-def test_operations_without_communication_for_even_uneven_and_empty_shards(size: int, ranks: RankServer) -> None:
+def test_operations_without_communication_for_even_uneven_and_empty_shards(
+    size: int, ranks: RankServer
+) -> None:
     for report in ranks.reports("local_operations", size):
         assert report["problems"] == []
 
@@ -66,7 +64,9 @@ def test_many_threads_after_the_ranks_have_agreed(ranks: RankServer) -> None:
         ("end_exception", "exit 1"),
     ],
 )
-def test_processes_end_cleanly_right_after_their_last_call(scenario: str, end: str, ranks: RankServer) -> None:
+def test_processes_end_cleanly_right_after_their_last_call(
+    scenario: str, end: str, ranks: RankServer
+) -> None:
     runs = int(os.environ.get("RANK_PROCESS_ENDS", "3"))
     ends = [rank["end"] for _ in range(runs) for rank in ranks.run(scenario, 2)]
     assert ends == [end] * (2 * runs)

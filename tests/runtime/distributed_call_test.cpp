@@ -42,7 +42,8 @@ struct Counted {
 TEST(DistributedCall, EvenTensorsStayInline) {
   FusionExecutor executor(copyFusion());
   const at::Tensor local = at::rand({3, 2});
-  KernelArgumentHolder results = executor.execute(KernelArgumentHolder(DistributedTensor(local, rowsOverTwo())));
+  KernelArgumentHolder results =
+      executor.execute(KernelArgumentHolder(DistributedTensor(local, rowsOverTwo())));
   const DistributedTensor& result = results[0].as<DistributedTensor>();
   EXPECT_TRUE(at::equal(result.local(), local));
   EXPECT_EQ(result.sharding(), rowsOverTwo());
@@ -57,7 +58,8 @@ TEST(DistributedCall, UnevenTensorsKeepTheirGlobalSizes) {
     CallContext context;
     context.rank = rank;
     const at::Tensor local = at::rand({rows, 2});
-    const DistributedTensor input(local, rowsOverTwo(), std::vector<int64_t>{5, 2}, std::vector<int64_t>{2, 1});
+    const DistributedTensor input(local, rowsOverTwo(), std::vector<int64_t>{5, 2},
+                                  std::vector<int64_t>{2, 1});
     FusionExecutor ranksExecutor(copyFusion());
     KernelArgumentHolder results = ranksExecutor.execute(KernelArgumentHolder(input), context);
     const DistributedTensor& result = results[0].as<DistributedTensor>();
@@ -71,7 +73,8 @@ TEST(DistributedCall, SameLocalSizesOfOtherGlobalSizesAreOtherPrograms) {
   FusionExecutor executor(copyFusion());
   const at::Tensor local = at::rand({3, 2});
   for (int64_t rows : {5, 6, 5}) {
-    const DistributedTensor input(local, rowsOverTwo(), std::vector<int64_t>{rows, 2}, std::vector<int64_t>{2, 1});
+    const DistributedTensor input(local, rowsOverTwo(), std::vector<int64_t>{rows, 2},
+                                  std::vector<int64_t>{2, 1});
     KernelArgumentHolder results = executor.execute(KernelArgumentHolder(input));
     EXPECT_EQ(results[0].as<DistributedTensor>().sizes(), (c10::DimVector{rows, 2}));
   }
@@ -86,7 +89,8 @@ TEST(DistributedCall, RanksAgreeOnceBeforeTheFirstRun) {
     executor.execute(inputs, ranks.context());
   }
   EXPECT_EQ(ranks.agreements, 1);
-  executor.execute(KernelArgumentHolder(DistributedTensor(at::rand({4, 2}), rowsOverTwo())), ranks.context());
+  executor.execute(KernelArgumentHolder(DistributedTensor(at::rand({4, 2}), rowsOverTwo())),
+                   ranks.context());
   EXPECT_EQ(ranks.agreements, 2);
 }
 
@@ -123,9 +127,9 @@ TEST(DistributedCall, FingerprintDependsOnSizesAndDefinitionButNotOnTheRank) {
     context.rank = rank;
     FusionExecutor executor(fusion);
     const IndexRange rows = chunkRange(globalRows, 2, rank);
-    executor.execute(KernelArgumentHolder(DistributedTensor(at::rand({rows.size(), 2}), rowsOverTwo(),
-                                                            std::vector<int64_t>{globalRows, 2},
-                                                            std::vector<int64_t>{2, 1})),
+    executor.execute(KernelArgumentHolder(DistributedTensor(
+                         at::rand({rows.size(), 2}), rowsOverTwo(),
+                         std::vector<int64_t>{globalRows, 2}, std::vector<int64_t>{2, 1})),
                      context);
     return ranks.fingerprint;
   };

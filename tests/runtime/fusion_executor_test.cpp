@@ -16,8 +16,8 @@ at::Tensor only(KernelArgumentHolder&& results) {
 }
 
 /// Runs `fusion` and checks the result against `expected`, and whether it ran as one loop.
-void expectResult(const Fusion& fusion, const KernelArgumentHolder& inputs, const at::Tensor& expected,
-                  bool elementwise) {
+void expectResult(const Fusion& fusion, const KernelArgumentHolder& inputs,
+                  const at::Tensor& expected, bool elementwise) {
   FusionExecutor executor(fusion);
   for (int repeat = 0; repeat < 2; ++repeat) {
     const at::Tensor result = only(executor.execute(inputs));
@@ -57,8 +57,10 @@ TEST(FusionExecutor, CopyIsFreshMemory) {
 
 TEST(FusionExecutor, CopiesEmptyAndScalarAndLargeTensors) {
   expectResult(copyFusion(), KernelArgumentHolder(at::ones({0, 7})), at::ones({0, 7}), true);
-  expectResult(copyFusion(PrimType::Float, 0), KernelArgumentHolder(at::full({}, 3.0)), at::full({}, 3.0), true);
-  expectResult(copyFusion(PrimType::Float, 1), KernelArgumentHolder(at::ones({0})), at::ones({0}), true);
+  expectResult(copyFusion(PrimType::Float, 0), KernelArgumentHolder(at::full({}, 3.0)),
+               at::full({}, 3.0), true);
+  expectResult(copyFusion(PrimType::Float, 1), KernelArgumentHolder(at::ones({0})), at::ones({0}),
+               true);
   const at::Tensor large = at::rand({1031, 1033});
   expectResult(copyFusion(), KernelArgumentHolder(large), large, true);
 }
@@ -71,10 +73,11 @@ TEST(FusionExecutor, StridedTensorsGoThroughTheEvaluator) {
 }
 
 TEST(FusionExecutor, AddsTensorsOfEqualDtypeInOneLoop) {
-  for (const auto& [prim, type] : std::vector<std::pair<PrimType, at::ScalarType>>{{PrimType::Float, at::kFloat},
-                                                                                   {PrimType::Double, at::kDouble},
-                                                                                   {PrimType::Int, at::kLong},
-                                                                                   {PrimType::Int32, at::kInt}}) {
+  for (const auto& [prim, type] :
+       std::vector<std::pair<PrimType, at::ScalarType>>{{PrimType::Float, at::kFloat},
+                                                        {PrimType::Double, at::kDouble},
+                                                        {PrimType::Int, at::kLong},
+                                                        {PrimType::Int32, at::kInt}}) {
     for (int64_t columns : {1, 7, 16, 1000, 70000}) {
       const at::Tensor a = at::randint(-50, 50, {3, columns}).to(type);
       const at::Tensor b = at::randint(-50, 50, {3, columns}).to(type);
@@ -88,7 +91,8 @@ TEST(FusionExecutor, AddOfOtherDtypesGoesThroughTheEvaluator) {
   expectResult(sumFusion(PrimType::Half, PrimType::Half), KernelArgumentHolder(half, half),
                half.to(at::kFloat) + half.to(at::kFloat), false);
   const at::Tensor wide = at::rand({4, 4}, at::kDouble);
-  expectResult(sumFusion(PrimType::Float, PrimType::Double), KernelArgumentHolder(wide.to(at::kFloat), wide),
+  expectResult(sumFusion(PrimType::Float, PrimType::Double),
+               KernelArgumentHolder(wide.to(at::kFloat), wide),
                wide.to(at::kFloat).to(at::kDouble) + wide, false);
 }
 
@@ -181,9 +185,11 @@ TEST(FusionExecutor, VectorsCountAsTheirElements) {
 
 TEST(FusionExecutor, OtherKindsOfValuesAreRefused) {
   FusionExecutor executor(copyFusion());
-  EXPECT_EQ(errorOf(ErrorKind::Type, [&] { executor.execute(KernelArgumentHolder(PolymorphicValue())); }),
-            "execute: arguments must be tensors or numbers: argument 0 is None; pass a tensor, a distributed tensor, a "
-            "bool, an int, a float or a complex number");
+  EXPECT_EQ(
+      errorOf(ErrorKind::Type, [&] { executor.execute(KernelArgumentHolder(PolymorphicValue())); }),
+      "execute: arguments must be tensors or numbers: argument 0 is None; pass a tensor, a "
+      "distributed tensor, a "
+      "bool, an int, a float or a complex number");
 }
 
 TEST(FusionExecutor, ResultsNameTheirProgram) {

@@ -14,7 +14,8 @@ class ProgramCacheTest : public ::testing::Test {
  protected:
   std::unique_ptr<BoundProgram> bind(std::span<const ArgView> args) {
     ++builds_;
-    return std::make_unique<BoundProgram>(fusion_, args, CallContext{}, Signature(args, CallContext{}, kNoValues_));
+    return std::make_unique<BoundProgram>(fusion_, args, CallContext{},
+                                          Signature(args, CallContext{}, kNoValues_));
   }
   const BoundProgram& get(ProgramCache& cache, std::span<const ArgView> args) {
     return cache.get(args, {}, kNoValues_, [&] { return bind(args); });
@@ -63,9 +64,10 @@ TEST_F(ProgramCacheTest, AFailedBuildLeavesNothingAndTheNextTriesAgain) {
   const ProgramCache::Use use(cache);
   const at::Tensor a = at::ones({2, 2});
   const std::vector<ArgView> args{view(a)};
-  EXPECT_THROW(cache.get(args, {}, kNoValues_,
-                         []() -> std::unique_ptr<BoundProgram> { throw std::runtime_error("refused"); }),
-               std::runtime_error);
+  EXPECT_THROW(
+      cache.get(args, {}, kNoValues_,
+                []() -> std::unique_ptr<BoundProgram> { throw std::runtime_error("refused"); }),
+      std::runtime_error);
   EXPECT_EQ(cache.size(), 0U);
   EXPECT_EQ(cache.last(), nullptr);
   get(cache, args);

@@ -1,12 +1,12 @@
 // Small fusions and arguments that the runtime's tests share.
 #pragma once
 
-#include <ATen/ATen.h>
-#include <gtest/gtest.h>
-
 #include <functional>
 #include <string>
 #include <vector>
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
 
 #include "meshfuse/base/error.h"
 #include "meshfuse/ops/op_info.h"
@@ -67,6 +67,8 @@ inline std::string errorOf(ErrorKind kind, const std::function<void()>& run) {
   return "";
 }
 
-inline std::string runtimeErrorOf(const std::function<void()>& run) { return errorOf(ErrorKind::Runtime, run); }
+inline std::string runtimeErrorOf(const std::function<void()>& run) {
+  return errorOf(ErrorKind::Runtime, run);
+}
 
 }  // namespace meshfuse::testing

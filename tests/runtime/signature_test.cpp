@@ -41,7 +41,8 @@ int64_t allocationsIn(const std::function<void()>& run) {
 const std::vector<uint8_t> kNoValues(4, 0);
 
 bool sameSignature(const std::vector<ArgView>& a, const std::vector<ArgView>& b,
-                   const std::vector<uint8_t>& valueMatters = kNoValues, const CallContext& contextOfB = {}) {
+                   const std::vector<uint8_t>& valueMatters = kNoValues,
+                   const CallContext& contextOfB = {}) {
   const Signature signature(a, CallContext{}, valueMatters);
   const bool same = signature.matches(b, contextOfB, valueMatters);
   if (same) {
@@ -50,7 +51,9 @@ bool sameSignature(const std::vector<ArgView>& a, const std::vector<ArgView>& b,
   return same;
 }
 
-bool sameTensors(const at::Tensor& a, const at::Tensor& b) { return sameSignature({view(a)}, {view(b)}); }
+bool sameTensors(const at::Tensor& a, const at::Tensor& b) {
+  return sameSignature({view(a)}, {view(b)});
+}
 
 TEST(Signature, OtherTensorOfTheSameKindMatches) {
   EXPECT_TRUE(sameTensors(at::ones({4, 4}), at::zeros({4, 4})));
@@ -68,7 +71,8 @@ TEST(Signature, EveryPropertyCounts) {
   EXPECT_FALSE(sameTensors(base, at::ones({4, 4}, at::kInt)));
   EXPECT_FALSE(sameTensors(base, at::ones({4, 4}, at::kMeta)));
   EXPECT_FALSE(sameTensors(base, at::ones({17}).slice(0, 1).view({4, 4}))) << "not 16-byte aligned";
-  EXPECT_TRUE(sameTensors(base, at::ones({20}).slice(0, 4).view({4, 4}))) << "16-byte aligned again";
+  EXPECT_TRUE(sameTensors(base, at::ones({20}).slice(0, 4).view({4, 4})))
+      << "16-byte aligned again";
 }
 
 TEST(Signature, KindOfANumberCountsItsValueOnlyWhereAShapeDependsOnIt) {
@@ -93,8 +97,10 @@ TEST(Signature, CountAndOrderOfArgumentsCount) {
 
 TEST(Signature, ShardingAndGlobalSizesCount) {
   const at::Tensor local = at::ones({3, 2});
-  const ShardingId rows = intern(makeSharding(DeviceMesh::fromCount(2), MeshDevice::Cpu, {Placement::shard(0)}));
-  const ShardingId whole = intern(makeSharding(DeviceMesh::fromCount(2), MeshDevice::Cpu, {Placement::replicate()}));
+  const ShardingId rows =
+      intern(makeSharding(DeviceMesh::fromCount(2), MeshDevice::Cpu, {Placement::shard(0)}));
+  const ShardingId whole =
+      intern(makeSharding(DeviceMesh::fromCount(2), MeshDevice::Cpu, {Placement::replicate()}));
   const std::vector<int64_t> six{6, 2};
   const std::vector<int64_t> five{5, 2};
   const std::vector<int64_t> strides{2, 1};
@@ -120,12 +126,14 @@ TEST(Signature, MeshBindingAndDispatchCount) {
 
 TEST(Signature, ComparingAndHashingAllocateNothing) {
   const at::Tensor local = at::ones({3, 2});
-  const ShardingId rows = intern(makeSharding(DeviceMesh::fromCount(2), MeshDevice::Cpu, {Placement::shard(0)}));
+  const ShardingId rows =
+      intern(makeSharding(DeviceMesh::fromCount(2), MeshDevice::Cpu, {Placement::shard(0)}));
   const std::vector<int64_t> sizes{6, 2};
   const std::vector<int64_t> strides{2, 1};
   const at::Tensor plain = at::ones({4, 4});
-  const std::vector<ArgView> args{view(plain), ArgView::of(1.5), ArgView::of(int64_t{3}),
-                                  ArgView::of(local.unsafeGetTensorImpl(), rows, sizes.data(), strides.data())};
+  const std::vector<ArgView> args{
+      view(plain), ArgView::of(1.5), ArgView::of(int64_t{3}),
+      ArgView::of(local.unsafeGetTensorImpl(), rows, sizes.data(), strides.data())};
   const Signature signature(args, CallContext{}, kNoValues);
   bool same = false;
   EXPECT_EQ(allocationsIn([&] { same = signature.matches(args, CallContext{}, kNoValues); }), 0);

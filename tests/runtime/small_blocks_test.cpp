@@ -1,12 +1,12 @@
 // Recycled memory: reuse, bounds, other threads, and storages that behave as torch's.
 #include "meshfuse/runtime/small_blocks.h"
 
+#include <thread>
+#include <vector>
+
 #include <ATen/ATen.h>
 #include <c10/core/CPUAllocator.h>
 #include <gtest/gtest.h>
-
-#include <thread>
-#include <vector>
 
 #include "meshfuse/runtime/allocation.h"
 

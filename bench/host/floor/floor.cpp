@@ -1,10 +1,9 @@
 // The floor that a call is measured against: what reading a torch.Tensor and making one like it costs, in a C++ loop.
-#include <torch/csrc/autograd/python_variable.h>
+#include <ctime>
 
 #include <c10/core/CPUAllocator.h>
 #include <c10/core/StorageImpl.h>
-
-#include <ctime>
+#include <torch/csrc/autograd/python_variable.h>
 
 namespace {
 
@@ -42,10 +41,12 @@ PyObject* nanoseconds(PyObject* /*module*/, PyObject* const* args, Py_ssize_t co
   return PyFloat_FromDouble((threadTime() - start) / static_cast<double>(repeats));
 }
 
-PyMethodDef methods[] = {{"nanoseconds", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(nanoseconds)),
-                          METH_FASTCALL, "Mean nanoseconds of unpack + allocate + wrap."},
-                         {nullptr, nullptr, 0, nullptr}};
-PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_floor", nullptr, -1, methods, nullptr, nullptr, nullptr, nullptr};
+PyMethodDef methods[] = {
+    {"nanoseconds", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(nanoseconds)),
+     METH_FASTCALL, "Mean nanoseconds of unpack + allocate + wrap."},
+    {nullptr, nullptr, 0, nullptr}};
+PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "_floor", nullptr, -1, methods, nullptr, nullptr, nullptr, nullptr};
 
 }  // namespace
 

@@ -10,7 +10,8 @@ at::Tensor allocateCpu(c10::IntArrayRef sizes, c10::IntArrayRef strides, caffe2:
                        int64_t bytes) {
   c10::Allocator* allocator = &smallBlockAllocator();
   auto storage = c10::make_intrusive<c10::StorageImpl>(
-      c10::StorageImpl::use_byte_size_t(), bytes, allocator->allocate(static_cast<size_t>(bytes)), allocator,
+      c10::StorageImpl::use_byte_size_t(), bytes, allocator->allocate(static_cast<size_t>(bytes)),
+      allocator,
       /*resizable=*/true);
   at::Tensor tensor = at::detail::make_tensor<c10::TensorImpl>(
       c10::Storage(std::move(storage)), c10::DispatchKeySet(c10::DispatchKey::CPU), dtype);

@@ -1,9 +1,9 @@
 // Fresh tensors for results, as cheap as torch's objects allow.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <span>
+
+#include <ATen/core/Tensor.h>
 
 namespace meshfuse {
 

@@ -1,10 +1,10 @@
 // One argument of a call as the hot path sees it: not owned, nothing copied.
 #pragma once
 
-#include <c10/core/TensorImpl.h>
-
 #include <complex>
 #include <cstdint>
+
+#include <c10/core/TensorImpl.h>
 
 #include "meshfuse/mesh/sharding.h"
 #include "meshfuse/types/scalar.h"
@@ -95,8 +95,9 @@ struct ArgView {
   }
   /// Sizes of the whole tensor: global ones for a distributed tensor.
   c10::IntArrayRef sizes() const {
-    return globalSizes == nullptr ? tensor->sizes()
-                                  : c10::IntArrayRef(globalSizes, static_cast<size_t>(tensor->dim()));
+    return globalSizes == nullptr
+               ? tensor->sizes()
+               : c10::IntArrayRef(globalSizes, static_cast<size_t>(tensor->dim()));
   }
 };
 

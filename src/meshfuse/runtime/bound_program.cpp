@@ -1,10 +1,10 @@
 #include "meshfuse/runtime/bound_program.h"
 
-#include <ATen/core/grad_mode.h>
-#include <c10/core/impl/LocalDispatchKeySet.h>
-
 #include <algorithm>
 #include <numeric>
+
+#include <ATen/core/grad_mode.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include "meshfuse/base/error.h"
 #include "meshfuse/ir/print.h"
@@ -48,11 +48,13 @@ PolymorphicValue valueOf(const ArgView& arg) {
   if (!arg.isTensor()) {
     return arg.scalar();
   }
-  return at::Tensor(c10::intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>::reclaim_copy(arg.tensor));
+  return at::Tensor(
+      c10::intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>::reclaim_copy(arg.tensor));
 }
 
 /// Strides of the global tensor whose dimensions lie in memory in the order of the local ones.
-c10::DimVector globalStridesOf(std::span<const int64_t> globalSizes, c10::IntArrayRef localStrides) {
+c10::DimVector globalStridesOf(std::span<const int64_t> globalSizes,
+                               c10::IntArrayRef localStrides) {
   const size_t rank = globalSizes.size();
   std::vector<size_t> order(rank);
   std::iota(order.begin(), order.end(), size_t{0});
@@ -71,8 +73,8 @@ c10::DimVector globalStridesOf(std::span<const int64_t> globalSizes, c10::IntArr
 
 }  // namespace
 
-BoundProgram::BoundProgram(const Fusion& fusion, std::span<const ArgView> args, const CallContext& context,
-                           Signature signature)
+BoundProgram::BoundProgram(const Fusion& fusion, std::span<const ArgView> args,
+                           const CallContext& context, Signature signature)
     : id_(nextId()), signature_(std::move(signature)) {
   checkInputs(fusion, args);
   checkTogether(fusion, args);
@@ -105,7 +107,8 @@ BoundProgram::BoundProgram(const Fusion& fusion, std::span<const ArgView> args, 
   }
 }
 
-void BoundProgram::run(std::span<const ArgView> args, const CallContext& context, CallResults& results) const {
+void BoundProgram::run(std::span<const ArgView> args, const CallContext& context,
+                       CallResults& results) const {
   if (distributed_ && context.collectives != nullptr &&
       (context.agreeAlways || agreement_.load(std::memory_order_acquire) != Agreement::Done)) {
     agree(context);
@@ -118,14 +121,18 @@ void BoundProgram::run(std::span<const ArgView> args, const CallContext& context
   }
 }
 
-const Fusion& BoundProgram::fusion() const { return elementwise_ ? *elementwiseFusion_ : program_->fusion(); }
+const Fusion& BoundProgram::fusion() const {
+  return elementwise_ ? *elementwiseFusion_ : program_->fusion();
+}
 
 std::string BoundProgram::toText() const {
-  std::string text = elementwise_ ? "one loop over all elements:\n" : "operation by operation with ATen:\n";
+  std::string text =
+      elementwise_ ? "one loop over all elements:\n" : "operation by operation with ATen:\n";
   text += print(fusion());
   for (const CollectiveEstimate& collective : collectivesOf(fusion())) {
     const ValId result = fusion().expr(collective.expr).outputs.front();
-    text += collective.kind + " of " + std::to_string(collective.bytes) + " bytes makes " + fusion().nameOf(result) + "\n";
+    text += collective.kind + " of " + std::to_string(collective.bytes) + " bytes makes " +
+            fusion().nameOf(result) + "\n";
   }
   return text;
 }
@@ -177,7 +184,8 @@ void BoundProgram::runElementwise(std::span<const ArgView> args, const CallConte
   }
 }
 
-void BoundProgram::evaluate(std::span<const ArgView> args, const CallContext& context, CallResults& results) const {
+void BoundProgram::evaluate(std::span<const ArgView> args, const CallContext& context,
+                            CallResults& results) const {
   std::vector<std::vector<PolymorphicValue>> inputs(1);
   inputs[0].reserve(args.size());
   for (const ArgView& arg : args) {
@@ -192,7 +200,8 @@ void BoundProgram::evaluate(std::span<const ArgView> args, const CallContext& co
     outputs = program_->run(inputs, context.collectives);
   }
   for (size_t i = 0; i < outputs[0].size(); ++i) {
-    results.values.push_back(distributed_ ? wrap(i, std::move(outputs[0][i])) : std::move(outputs[0][i]));
+    results.values.push_back(distributed_ ? wrap(i, std::move(outputs[0][i]))
+                                          : std::move(outputs[0][i]));
   }
 }
 

@@ -49,8 +49,10 @@ class BoundProgram {
 
   const Fusion& fusion() const;
   void agree(const CallContext& context) const;
-  void runElementwise(std::span<const ArgView> args, const CallContext& context, CallResults& results) const;
-  void evaluate(std::span<const ArgView> args, const CallContext& context, CallResults& results) const;
+  void runElementwise(std::span<const ArgView> args, const CallContext& context,
+                      CallResults& results) const;
+  void evaluate(std::span<const ArgView> args, const CallContext& context,
+                CallResults& results) const;
   PolymorphicValue wrap(size_t output, PolymorphicValue&& value) const;
 
   uint64_t id_;

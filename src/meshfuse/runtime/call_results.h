@@ -1,9 +1,9 @@
 // The results of one call on its way out: like a KernelArgumentHolder, but a few of them cost no allocation.
 #pragma once
 
-#include <c10/util/SmallVector.h>
-
 #include <cstdint>
+
+#include <c10/util/SmallVector.h>
 
 #include "meshfuse/values/kernel_argument_holder.h"
 

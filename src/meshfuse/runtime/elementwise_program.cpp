@@ -1,11 +1,11 @@
 #include "meshfuse/runtime/elementwise_program.h"
 
-#include <ATen/Parallel.h>
-#include <c10/util/SmallVector.h>
-
 #include <array>
 #include <cstring>
 #include <unordered_map>
+
+#include <ATen/Parallel.h>
+#include <c10/util/SmallVector.h>
 
 #include "meshfuse/ops/op_info.h"
 #include "meshfuse/ops/reshard.h"
@@ -34,7 +34,8 @@ template <class T>
 void addNumber(char* target, const char* first, const Scalar& number, int64_t count) {
   T* out = reinterpret_cast<T*>(target);
   const T* a = reinterpret_cast<const T*>(first);
-  const T b = std::is_integral_v<T> ? static_cast<T>(number.toInt()) : static_cast<T>(number.toDouble());
+  const T b =
+      std::is_integral_v<T> ? static_cast<T>(number.toInt()) : static_cast<T>(number.toDouble());
 #pragma omp simd
   for (int64_t i = 0; i < count; ++i) {
     out[i] = a[i] + b;
@@ -128,7 +129,8 @@ class ElementwiseProgram::Builder {
     for (ValId id : fusion_.outputs()) {
       const Val& val = fusion_.val(id);
       // An input that is an output, or one value given out twice, is the evaluator's.
-      if (val.definition == kNoExpr || outputOf_.contains(indexOf(id)) || !val.tensor().strideOrder.empty()) {
+      if (val.definition == kNoExpr || outputOf_.contains(indexOf(id)) ||
+          !val.tensor().strideOrder.empty()) {
         return false;
       }
       outputOf_.emplace(indexOf(id), static_cast<uint32_t>(program.outputCount_++));
@@ -246,7 +248,8 @@ std::optional<ElementwiseProgram> ElementwiseProgram::build(const Fusion& fusion
     return std::nullopt;
   }
   const Step& first = program.steps_.front();
-  program.isOneCopy_ = program.steps_.size() == 1 && first.kind == Kind::Copy && first.first.place == Place::Input;
+  program.isOneCopy_ =
+      program.steps_.size() == 1 && first.kind == Kind::Copy && first.first.place == Place::Input;
   return program;
 }
 
@@ -258,11 +261,13 @@ void ElementwiseProgram::allocate(Values& outputs) const {
 
 void ElementwiseProgram::compute(std::span<const ArgView> args, const Values& outputs) const {
   const auto addressOf = [](const PolymorphicValue& value) {
-    return static_cast<char*>(const_cast<void*>(dataOf(*value.tensorUnchecked().unsafeGetTensorImpl())));
+    return static_cast<char*>(
+        const_cast<void*>(dataOf(*value.tensorUnchecked().unsafeGetTensorImpl())));
   };
   const int64_t bytes = elements_ * itemBytes_;
   if (isOneCopy_ && bytes < kParallelBytes) {
-    std::memcpy(addressOf(outputs[0]), dataOf(*args[steps_[0].first.index].tensor), static_cast<size_t>(bytes));
+    std::memcpy(addressOf(outputs[0]), dataOf(*args[steps_[0].first.index].tensor),
+                static_cast<size_t>(bytes));
     return;
   }
   c10::SmallVector<const char*, 8> inputs;
@@ -276,7 +281,8 @@ void ElementwiseProgram::compute(std::span<const ArgView> args, const Values& ou
   }
   for (const Step& step : steps_) {
     if (step.kind == Kind::AddNumber) {
-      numbers.push_back(step.number < 0 ? step.constant : args[static_cast<size_t>(step.number)].scalar());
+      numbers.push_back(step.number < 0 ? step.constant
+                                        : args[static_cast<size_t>(step.number)].scalar());
     }
   }
   if (bytes < kParallelBytes) {
@@ -289,8 +295,9 @@ void ElementwiseProgram::compute(std::span<const ArgView> args, const Values& ou
 }
 
 void ElementwiseProgram::computeRange(std::span<const char* const> inputs,
-                                      std::span<char* const> outputs, std::span<const Scalar> numbers,
-                                      int64_t begin, int64_t end) const {
+                                      std::span<char* const> outputs,
+                                      std::span<const Scalar> numbers, int64_t begin,
+                                      int64_t end) const {
   // Without intermediates there is nothing to keep near, and one pass over the whole range is fastest.
   const int64_t block = steps_.size() == 1 ? end - begin : kBlockBytes / itemBytes_;
   alignas(64) std::array<char, kMaxBuffers * kBlockBytes> buffers;

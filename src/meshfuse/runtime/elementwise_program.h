@@ -1,13 +1,13 @@
 // Copies and sums of equal contiguous CPU tensors, run as one hand-bound loop.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-#include <c10/util/DimVector.h>
-#include <c10/util/SmallVector.h>
-
 #include <optional>
 #include <span>
 #include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <c10/util/DimVector.h>
+#include <c10/util/SmallVector.h>
 
 #include "meshfuse/ir/fusion.h"
 #include "meshfuse/runtime/arg_view.h"
@@ -21,7 +21,8 @@ class ElementwiseProgram {
  public:
   /// The program of `fusion` (constant extents, shardings settled) for `args`, or nullopt where it needs more than this:
   /// other calls, reshardings, broadcasts, mixed or unusual dtypes, strided, empty-handed or non-CPU tensors.
-  static std::optional<ElementwiseProgram> build(const Fusion& fusion, std::span<const ArgView> args);
+  static std::optional<ElementwiseProgram> build(const Fusion& fusion,
+                                                 std::span<const ArgView> args);
 
   using Values = c10::SmallVectorImpl<PolymorphicValue>;
 
@@ -31,7 +32,9 @@ class ElementwiseProgram {
   void compute(std::span<const ArgView> args, const Values& outputs) const;
 
   /// Whether a run takes so long that the caller should let other threads in.
-  bool isLarge() const noexcept { return elements_ * static_cast<int64_t>(steps_.size()) > kLargeElements; }
+  bool isLarge() const noexcept {
+    return elements_ * static_cast<int64_t>(steps_.size()) > kLargeElements;
+  }
 
  private:
   static constexpr int64_t kLargeElements = int64_t{1} << 16;

@@ -1,9 +1,9 @@
 #include "meshfuse/runtime/fusion_executor.h"
 
-#include <c10/util/SmallVector.h>
-
 #include <deque>
 #include <string>
+
+#include <c10/util/SmallVector.h>
 
 #include "meshfuse/base/error.h"
 #include "meshfuse/runtime/input_checks.h"
@@ -41,7 +41,8 @@ std::vector<uint8_t> valueMattersOf(const Fusion& fusion) {
   std::vector<uint8_t> matters;
   for (ValId id : fusion.inputs()) {
     const Val& val = fusion.val(id);
-    matters.push_back(depend && !val.isTensor() && categoryOf(val.dtype()) == TypeCategory::Integral ? 1 : 0);
+    matters.push_back(
+        depend && !val.isTensor() && categoryOf(val.dtype()) == TypeCategory::Integral ? 1 : 0);
   }
   return matters;
 }
@@ -82,18 +83,20 @@ class Views {
         }
         return;
       default:
-        throwUser(ErrorKind::Type,
-                  {"execute", "arguments must be tensors or numbers",
-                   "argument " + std::to_string(views_.size()) + " is " + std::string(nameOf(value.kind())),
-                   "pass a tensor, a distributed tensor, a bool, an int, a float or a complex number"});
+        throwUser(
+            ErrorKind::Type,
+            {"execute", "arguments must be tensors or numbers",
+             "argument " + std::to_string(views_.size()) + " is " +
+                 std::string(nameOf(value.kind())),
+             "pass a tensor, a distributed tensor, a bool, an int, a float or a complex number"});
     }
   }
 
   void add(const DistributedTensor& tensor) {
     const c10::DimVector& sizes = arrays_.emplace_back(tensor.sizes());
     const c10::DimVector& strides = arrays_.emplace_back(tensor.strides());
-    views_.push_back(ArgView::of(tensor.local().unsafeGetTensorImpl(), tensor.sharding(), sizes.data(),
-                                 strides.data()));
+    views_.push_back(ArgView::of(tensor.local().unsafeGetTensorImpl(), tensor.sharding(),
+                                 sizes.data(), strides.data()));
   }
 
   c10::SmallVector<ArgView, 8> views_;
@@ -105,19 +108,22 @@ class Views {
 FusionExecutor::FusionExecutor(Fusion fusion, size_t capacity)
     : fusion_(std::move(fusion)), valueMatters_(valueMattersOf(fusion_)), cache_(capacity) {}
 
-void FusionExecutor::run(std::span<const ArgView> args, const CallContext& context, CallResults& results) {
+void FusionExecutor::run(std::span<const ArgView> args, const CallContext& context,
+                         CallResults& results) {
   const ProgramCache::Use use(cache_);
   const BoundProgram* program = cache_.last();
   if (program == nullptr || !program->signature().matches(args, context, valueMatters_)) {
     checkCount(fusion_, args.size());
     program = &cache_.get(args, context, valueMatters_, [&] {
-      return std::make_unique<BoundProgram>(fusion_, args, context, Signature(args, context, valueMatters_));
+      return std::make_unique<BoundProgram>(fusion_, args, context,
+                                            Signature(args, context, valueMatters_));
     });
   }
   program->run(args, context, results);
 }
 
-KernelArgumentHolder FusionExecutor::execute(const KernelArgumentHolder& inputs, const CallContext& context) {
+KernelArgumentHolder FusionExecutor::execute(const KernelArgumentHolder& inputs,
+                                             const CallContext& context) {
   const Views views(inputs);
   CallResults results;
   run(views.views(), context, results);

@@ -45,7 +45,8 @@ void checkDtype(const Fusion& fusion, size_t position, const TensorType& type, c
   }
   const std::string_view torchName = torchNameOf(type.dtype);
   refuse(expected(fusion, position) + "to be bound to a tensor of dtype " +
-             std::string(internalNameOf(type.dtype)) + ", but got a tensor of dtype " + internalNameOf(given),
+             std::string(internalNameOf(type.dtype)) + ", but got a tensor of dtype " +
+             internalNameOf(given),
          torchName.empty() ? "define the input with the tensor's dtype"
                            : "convert it with .to(torch." + std::string(torchName) +
                                  "), or define the input with the tensor's dtype");
@@ -53,27 +54,32 @@ void checkDtype(const Fusion& fusion, size_t position, const TensorType& type, c
 
 void checkRank(const Fusion& fusion, size_t position, const TensorType& type, const ArgView& arg) {
   if (arg.tensor->dim() != type.rank()) {
-    refuse(expected(fusion, position) + "to be bound to a tensor of rank " + std::to_string(type.rank()) +
-               ", but got a tensor of rank " + std::to_string(arg.tensor->dim()) + " and sizes " +
-               textOf(arg.sizes()),
+    refuse(expected(fusion, position) + "to be bound to a tensor of rank " +
+               std::to_string(type.rank()) + ", but got a tensor of rank " +
+               std::to_string(arg.tensor->dim()) + " and sizes " + textOf(arg.sizes()),
            "pass a tensor of the declared rank, or define the input with this one");
   }
 }
 
 /// Declared extents against the global sizes; broadcasts against the local layout.
-void checkExtents(const Fusion& fusion, size_t position, const TensorType& type, const ArgView& arg) {
+void checkExtents(const Fusion& fusion, size_t position, const TensorType& type,
+                  const ArgView& arg) {
   const c10::IntArrayRef sizes = arg.sizes();
   const auto found = [&](size_t dim) {
-    return expected(fusion, position) + "dimension " + std::to_string(dim) + " of " + toText(type) + " ";
+    return expected(fusion, position) + "dimension " + std::to_string(dim) + " of " + toText(type) +
+           " ";
   };
   for (size_t dim = 0; dim < sizes.size(); ++dim) {
     const IterDomain& domain = type.domain[dim];
-    if (const std::optional<int64_t> extent = domain.extent.asConstant(); extent && *extent != sizes[dim]) {
+    if (const std::optional<int64_t> extent = domain.extent.asConstant();
+        extent && *extent != sizes[dim]) {
       const bool isOne = domain.isBroadcast && !domain.isExpanded();
-      refuse(found(dim) + (isOne ? "to be a broadcast of size 1" : "to have size " + std::to_string(*extent)) +
-                 ", but got a tensor of sizes " + textOf(sizes),
-             isOne ? "pass size 1 there, or define the dimension as -1"
-                   : "pass the declared size, or define the dimension as -1");
+      refuse(
+          found(dim) +
+              (isOne ? "to be a broadcast of size 1" : "to have size " + std::to_string(*extent)) +
+              ", but got a tensor of sizes " + textOf(sizes),
+          isOne ? "pass size 1 there, or define the dimension as -1"
+                : "pass the declared size, or define the dimension as -1");
     }
     if (domain.isExpanded() && arg.tensor->sizes()[dim] != 1 && arg.tensor->strides()[dim] != 0) {
       refuse(found(dim) + "to be an expanded broadcast of stride 0, but got stride " +
@@ -84,7 +90,8 @@ void checkExtents(const Fusion& fusion, size_t position, const TensorType& type,
 }
 
 /// Contiguity flags, from the innermost dimension in memory outwards. Size-1 dimensions and empty tensors are exempt.
-void checkContiguity(const Fusion& fusion, size_t position, const TensorType& type, const ArgView& arg) {
+void checkContiguity(const Fusion& fusion, size_t position, const TensorType& type,
+                     const ArgView& arg) {
   const c10::TensorImpl& tensor = *arg.tensor;
   const size_t rank = type.domain.size();
   if (type.contiguity.empty() || tensor.numel() == 0) {
@@ -92,7 +99,8 @@ void checkContiguity(const Fusion& fusion, size_t position, const TensorType& ty
   }
   std::vector<size_t> dimAt(rank);  // by distance from the innermost dimension
   for (size_t dim = 0; dim < rank; ++dim) {
-    dimAt[type.strideOrder.empty() ? rank - 1 - dim : static_cast<size_t>(type.strideOrder[dim])] = dim;
+    dimAt[type.strideOrder.empty() ? rank - 1 - dim : static_cast<size_t>(type.strideOrder[dim])] =
+        dim;
   }
   int64_t next = 1;
   for (size_t i = 0; i < rank; ++i) {
@@ -104,9 +112,9 @@ void checkContiguity(const Fusion& fusion, size_t position, const TensorType& ty
     const int64_t stride = tensor.strides()[dim];
     if (*flag && stride != next) {
       refuse(expected(fusion, position) + "to be contiguous in dimension " + std::to_string(dim) +
-                 ": stride mismatch with contiguity info, strides " + textOf(tensor.strides()) + " of sizes " +
-                 textOf(tensor.sizes()) + " have " + std::to_string(stride) + " where contiguity needs " +
-                 std::to_string(next),
+                 ": stride mismatch with contiguity info, strides " + textOf(tensor.strides()) +
+                 " of sizes " + textOf(tensor.sizes()) + " have " + std::to_string(stride) +
+                 " where contiguity needs " + std::to_string(next),
              "pass tensor.contiguous(), or define the input with contiguity=False there");
     }
     next = stride * tensor.sizes()[dim];
@@ -115,8 +123,9 @@ void checkContiguity(const Fusion& fusion, size_t position, const TensorType& ty
 
 void checkTensor(const Fusion& fusion, size_t position, const Val& val, const ArgView& arg) {
   if (!arg.isTensor()) {
-    refuse(expected(fusion, position) + "to be an at::Tensor but got scalar " + arg.scalar().toText(),
-           "pass a tensor of " + toText(val.tensor()));
+    refuse(
+        expected(fusion, position) + "to be an at::Tensor but got scalar " + arg.scalar().toText(),
+        "pass a tensor of " + toText(val.tensor()));
   }
   const TensorType& type = val.tensor();
   checkDtype(fusion, position, type, arg);
@@ -124,7 +133,8 @@ void checkTensor(const Fusion& fusion, size_t position, const Val& val, const Ar
   checkExtents(fusion, position, type, arg);
   checkContiguity(fusion, position, type, arg);
   if (type.isCpuScalar && !arg.tensor->device().is_cpu()) {
-    refuse(expected(fusion, position) + "to be a CPU tensor, but got one on " + arg.tensor->device().str(),
+    refuse(expected(fusion, position) + "to be a CPU tensor, but got one on " +
+               arg.tensor->device().str(),
            "pass tensor.cpu(), or define the input without is_cpu");
   }
 }
@@ -161,8 +171,8 @@ void checkDevices(const Fusion& fusion, std::span<const ArgView> args) {
     } else if (args[i].tensor->device() != args[*first].tensor->device()) {
       throwUser(ErrorKind::Runtime,
                 {kOp, "tensors must be on one device (0-dim CPU tensors may be beside any)",
-                 inputName(fusion, *first) + " is on " + args[*first].tensor->device().str() + ", " +
-                     inputName(fusion, i) + " is on " + args[i].tensor->device().str(),
+                 inputName(fusion, *first) + " is on " + args[*first].tensor->device().str() +
+                     ", " + inputName(fusion, i) + " is on " + args[i].tensor->device().str(),
                  "move them to one device with .to(device)"});
     }
   }
@@ -186,26 +196,29 @@ void checkMeshes(const Fusion& fusion, std::span<const ArgView> args) {
     const Sharding& b = *args[i].sharding;
     if (a.mesh != b.mesh || a.device != b.device) {
       throwUser(ErrorKind::Runtime, {kOp, "distributed tensors must lie over one mesh",
-                                     inputName(fusion, *distributed) + " is on " + a.toText() + ", " +
-                                         inputName(fusion, i) + " is on " + b.toText(),
+                                     inputName(fusion, *distributed) + " is on " + a.toText() +
+                                         ", " + inputName(fusion, i) + " is on " + b.toText(),
                                      "redistribute them onto one mesh first"});
     }
   }
   if (distributed && plain) {
-    throwUser(ErrorKind::Runtime,
-              {kOp, "distributed and plain tensors cannot be mixed in one call",
-               inputName(fusion, *distributed) + " is distributed as " +
-                   args[*distributed].sharding->toText() + ", " + inputName(fusion, *plain) +
-                   " is a plain tensor of sizes " + textOf(args[*plain].tensor->sizes()),
-               "make the plain one a DTensor (DTensor.from_local(tensor, mesh, [Replicate(), ...]) or "
-               "distribute_tensor), pass a Python number for a 0-dim tensor, or pass local tensors only"});
+    throwUser(
+        ErrorKind::Runtime,
+        {kOp, "distributed and plain tensors cannot be mixed in one call",
+         inputName(fusion, *distributed) + " is distributed as " +
+             args[*distributed].sharding->toText() + ", " + inputName(fusion, *plain) +
+             " is a plain tensor of sizes " + textOf(args[*plain].tensor->sizes()),
+         "make the plain one a DTensor (DTensor.from_local(tensor, mesh, [Replicate(), ...]) or "
+         "distribute_tensor), pass a Python number for a 0-dim tensor, or pass local tensors "
+         "only"});
   }
 }
 
 }  // namespace
 
 std::string inputName(const Fusion& fusion, size_t position) {
-  return "input " + std::to_string(position) + ", " + fusion.nameOf(fusion.inputs()[position]) + ",";
+  return "input " + std::to_string(position) + ", " + fusion.nameOf(fusion.inputs()[position]) +
+         ",";
 }
 
 void checkCount(const Fusion& fusion, size_t argCount) {

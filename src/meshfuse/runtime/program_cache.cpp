@@ -56,7 +56,8 @@ const BoundProgram& ProgramCache::get(std::span<const ArgView> args, const CallC
   return *result;
 }
 
-const BoundProgram* ProgramCache::find(uint64_t hash, std::span<const ArgView> args, const CallContext& context,
+const BoundProgram* ProgramCache::find(uint64_t hash, std::span<const ArgView> args,
+                                       const CallContext& context,
                                        std::span<const uint8_t> valueMatters) {
   const auto [begin, end] = table_.equal_range(hash);
   for (auto entry = begin; entry != end; ++entry) {
@@ -71,9 +72,9 @@ const BoundProgram* ProgramCache::find(uint64_t hash, std::span<const ArgView> a
 }
 
 void ProgramCache::evictOldest() {
-  const auto oldest = std::min_element(table_.begin(), table_.end(), [](const auto& a, const auto& b) {
-    return a.second.lastUse < b.second.lastUse;
-  });
+  const auto oldest = std::min_element(
+      table_.begin(), table_.end(),
+      [](const auto& a, const auto& b) { return a.second.lastUse < b.second.lastUse; });
   const BoundProgram* program = oldest->second.program.get();
   if (last_.load(std::memory_order_relaxed) == program) {
     last_.store(nullptr);

@@ -25,7 +25,8 @@ class ProgramCache {
    public:
     explicit Use(ProgramCache& cache) noexcept : cache_(cache) { cache_.uses_.fetch_add(1); }
     ~Use() {
-      if (cache_.uses_.fetch_sub(1) == 1 && cache_.hasRetired_.load(std::memory_order_relaxed)) [[unlikely]] {
+      if (cache_.uses_.fetch_sub(1) == 1 && cache_.hasRetired_.load(std::memory_order_relaxed))
+          [[unlikely]] {
         cache_.freeRetired();
       }
     }

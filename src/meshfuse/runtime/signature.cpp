@@ -13,11 +13,13 @@ inline uint64_t tensorWord(const ArgView& arg) noexcept {
   const c10::TensorImpl& tensor = *arg.tensor;
   const c10::Device device = tensor.device();
   const auto address = std::bit_cast<uintptr_t>(dataOf(tensor));
-  return static_cast<uint64_t>(arg.kind) | static_cast<uint64_t>(tensor.dtype().toScalarType()) << 8 |
+  return static_cast<uint64_t>(arg.kind) |
+         static_cast<uint64_t>(tensor.dtype().toScalarType()) << 8 |
          static_cast<uint64_t>(static_cast<uint8_t>(device.type())) << 16 |
          static_cast<uint64_t>(static_cast<uint8_t>(device.index())) << 24 |
          static_cast<uint64_t>((address & 15) == 0) << 32 |
-         static_cast<uint64_t>(arg.isDistributed()) << 33 | static_cast<uint64_t>(tensor.dim()) << 40;
+         static_cast<uint64_t>(arg.isDistributed()) << 33 |
+         static_cast<uint64_t>(tensor.dim()) << 40;
 }
 
 /// Gives every word of the signature to `take` until it returns false; returns whether all were taken.
@@ -32,7 +34,8 @@ inline bool visitWords(std::span<const ArgView> args, const CallContext& context
     }
     return true;
   };
-  if (!take(args.size() << 1 | uint64_t{context.dispatchAll} | static_cast<uint64_t>(context.rank) << 32) ||
+  if (!take(args.size() << 1 | uint64_t{context.dispatchAll} |
+            static_cast<uint64_t>(context.rank) << 32) ||
       !take(context.binding)) {
     return false;
   }

@@ -15,7 +15,8 @@ namespace meshfuse {
 class Signature {
  public:
   /// `valueMatters[i]` says that a shape depends on the number at position i; it has an entry for every argument.
-  Signature(std::span<const ArgView> args, const CallContext& context, std::span<const uint8_t> valueMatters);
+  Signature(std::span<const ArgView> args, const CallContext& context,
+            std::span<const uint8_t> valueMatters);
 
   bool matches(std::span<const ArgView> args, const CallContext& context,
                std::span<const uint8_t> valueMatters) const noexcept;

@@ -1,12 +1,12 @@
 #include "meshfuse/runtime/small_blocks.h"
 
-#include <c10/core/CPUAllocator.h>
-#include <c10/core/impl/alloc_cpu.h>
-
 #include <array>
 #include <bit>
 #include <cstdint>
 #include <new>
+
+#include <c10/core/CPUAllocator.h>
+#include <c10/core/impl/alloc_cpu.h>
 
 namespace meshfuse {
 
@@ -42,7 +42,8 @@ thread_local Closer closer;
 size_t bytesOfClass(size_t sizeClass) noexcept { return size_t{1} << (sizeClass + kSmallestBits); }
 
 size_t classOf(size_t bytes) noexcept {
-  return bytes <= bytesOfClass(0) ? 0 : static_cast<size_t>(std::bit_width(bytes - 1)) - kSmallestBits;
+  return bytes <= bytesOfClass(0) ? 0
+                                  : static_cast<size_t>(std::bit_width(bytes - 1)) - kSmallestBits;
 }
 
 void freeBlock(void* context) noexcept {

@@ -1,9 +1,9 @@
 // Memory for small CPU results: freed blocks are kept and given out again.
 #pragma once
 
-#include <c10/core/Allocator.h>
-
 #include <cstddef>
+
+#include <c10/core/Allocator.h>
 
 namespace meshfuse {
 

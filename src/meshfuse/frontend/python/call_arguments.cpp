@@ -1,11 +1,11 @@
 #include "meshfuse/frontend/python/call_arguments.h"
 
+#include <string>
+#include <string_view>
+
 #include <ATen/core/grad_mode.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <nanobind/nanobind.h>
-
-#include <string>
-#include <string_view>
 
 #include "meshfuse/base/error.h"
 
@@ -18,19 +18,23 @@ namespace {
 constexpr c10::DispatchKeySet kLazyKeys{c10::DispatchKey::Conjugate, c10::DispatchKey::Negative};
 
 /// What a tensor may be tagged with to be read as it is: dense, on a device we know, with or without autograd.
-constexpr c10::DispatchKeySet kPlainKeys =
-    c10::DispatchKeySet{c10::DispatchKey::CPU,          c10::DispatchKey::CUDA,
-                        c10::DispatchKey::Meta,         c10::DispatchKey::AutogradCPU,
-                        c10::DispatchKey::AutogradCUDA, c10::DispatchKey::AutogradMeta,
-                        c10::DispatchKey::ADInplaceOrView} |
-    c10::autocast_dispatch_keyset;
+constexpr c10::DispatchKeySet kPlainKeys = c10::DispatchKeySet{c10::DispatchKey::CPU,
+                                                               c10::DispatchKey::CUDA,
+                                                               c10::DispatchKey::Meta,
+                                                               c10::DispatchKey::AutogradCPU,
+                                                               c10::DispatchKey::AutogradCUDA,
+                                                               c10::DispatchKey::AutogradMeta,
+                                                               c10::DispatchKey::ADInplaceOrView} |
+                                           c10::autocast_dispatch_keyset;
 
 constexpr c10::DispatchKeySet kModeKeys{
-    c10::DispatchKey::Python,       c10::DispatchKey::PythonTLSSnapshot,
+    c10::DispatchKey::Python, c10::DispatchKey::PythonTLSSnapshot,
     c10::DispatchKey::PythonDispatcher, c10::DispatchKey::FuncTorchDynamicLayerFrontMode,
     c10::DispatchKey::Functionalize};
 
-bool isPlain(c10::DispatchKeySet keys) noexcept { return (keys.raw_repr() & ~kPlainKeys.raw_repr()) == 0; }
+bool isPlain(c10::DispatchKeySet keys) noexcept {
+  return (keys.raw_repr() & ~kPlainKeys.raw_repr()) == 0;
+}
 
 std::string typeNameOf(PyObject* object) {
   nb::handle type(reinterpret_cast<PyObject*>(Py_TYPE(object)));
@@ -63,7 +67,8 @@ std::string_view layoutNameOf(c10::Layout layout) noexcept {
 /// Why an exact torch.Tensor is not one that can be read as it is, and what to do about it.
 [[noreturn]] void refuseTensor(const at::Tensor& tensor, size_t position) {
   const c10::DispatchKeySet keys = tensor.key_set();
-  const bool wrapped = keys.has(c10::DispatchKey::FuncTorchBatched) || keys.has(c10::DispatchKey::FuncTorchGradWrapper) ||
+  const bool wrapped = keys.has(c10::DispatchKey::FuncTorchBatched) ||
+                       keys.has(c10::DispatchKey::FuncTorchGradWrapper) ||
                        keys.has(c10::DispatchKey::Batched);
   std::string kind;
   std::string wayOut = "pass a dense (strided) tensor";
@@ -171,8 +176,9 @@ void CallArguments::addOther(PyObject* object, bool nested) {
   } else {
     const std::string found = "argument " + std::to_string(views_.size()) + " is " +
                               (object == Py_None ? "None" : "a " + typeNameOf(object));
-    throwUser(ErrorKind::Type, {"execute", "arguments must be tensors or numbers", found,
-                                "pass a tensor, a bool, an int, a float, a complex number, or a list of those"});
+    throwUser(ErrorKind::Type,
+              {"execute", "arguments must be tensors or numbers", found,
+               "pass a tensor, a bool, an int, a float, a complex number, or a list of those"});
   }
 }
 

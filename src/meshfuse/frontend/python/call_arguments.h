@@ -1,12 +1,11 @@
 // From the Python objects of a call to the views that the runtime takes.
 #pragma once
 
-#include <torch/csrc/autograd/python_variable.h>
-
-#include <c10/util/SmallVector.h>
-
 #include <memory>
 #include <span>
+
+#include <c10/util/SmallVector.h>
+#include <torch/csrc/autograd/python_variable.h>
 
 #include "meshfuse/frontend/python/dtensor_bridge.h"
 #include "meshfuse/runtime/arg_view.h"

@@ -1,10 +1,10 @@
 #include "meshfuse/frontend/python/execute.h"
 
-#include <torch/csrc/Exceptions.h>
-
 #include <array>
 #include <string>
 #include <string_view>
+
+#include <torch/csrc/Exceptions.h>
 
 #include "meshfuse/base/error.h"
 #include "meshfuse/frontend/python/bind_definition.h"
@@ -19,8 +19,10 @@ namespace meshfuse {
 namespace {
 
 constexpr const char* kDoc =
-    "execute(self, inputs, *, device=None, save_repro_inputs=False, _enable_options=[], _disable_options=[])\n--\n\n"
-    "Runs the definition on tensors and numbers, one for each input in definition order; lists and tuples among them are "
+    "execute(self, inputs, *, device=None, save_repro_inputs=False, _enable_options=[], "
+    "_disable_options=[])\n--\n\n"
+    "Runs the definition on tensors and numbers, one for each input in definition order; lists and "
+    "tuples among them are "
     "flattened. Returns the list of outputs. With DTensors in, DTensors come out.";
 
 void* releaseInterpreter() { return PyEval_SaveThread(); }
@@ -36,9 +38,11 @@ struct Parameters {
 };
 
 [[noreturn]] void refuseCall(const std::string& found) {
-  throwUser(ErrorKind::Type, {"execute()", "incompatible function arguments", found,
-                              "call it as execute(inputs, *, device=None, save_repro_inputs=False, _enable_options=[], "
-                              "_disable_options=[])"});
+  throwUser(
+      ErrorKind::Type,
+      {"execute()", "incompatible function arguments", found,
+       "call it as execute(inputs, *, device=None, save_repro_inputs=False, _enable_options=[], "
+       "_disable_options=[])"});
 }
 
 Parameters parse(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
@@ -49,11 +53,12 @@ Parameters parse(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   if (count == 1) {
     parameters.inputs = args[0];
   }
-  const std::array<std::pair<const char*, PyObject**>, 5> table{{{"inputs", &parameters.inputs},
-                                                                 {"device", &parameters.device},
-                                                                 {"save_repro_inputs", &parameters.saveReproInputs},
-                                                                 {"_enable_options", &parameters.enableOptions},
-                                                                 {"_disable_options", &parameters.disableOptions}}};
+  const std::array<std::pair<const char*, PyObject**>, 5> table{
+      {{"inputs", &parameters.inputs},
+       {"device", &parameters.device},
+       {"save_repro_inputs", &parameters.saveReproInputs},
+       {"_enable_options", &parameters.enableOptions},
+       {"_disable_options", &parameters.disableOptions}}};
   const Py_ssize_t keywordCount = keywords == nullptr ? 0 : PyTuple_GET_SIZE(keywords);
   for (Py_ssize_t i = 0; i < keywordCount; ++i) {
     PyObject* name = PyTuple_GET_ITEM(keywords, i);
@@ -101,8 +106,8 @@ void checkDevice(PyObject* given, std::span<const ArgView> args) {
     if (type != c10::DeviceTypeName(actual.type(), /*lower_case=*/true) ||
         (!index.is_none() && actual.has_index() && nb::cast<int64_t>(index) != actual.index())) {
       throwUser(ErrorKind::Value, {"execute", "device must be the one that the tensors are on",
-                                   "got device " + nb::cast<std::string>(nb::str(device)) + " and tensors on " +
-                                       actual.str(),
+                                   "got device " + nb::cast<std::string>(nb::str(device)) +
+                                       " and tensors on " + actual.str(),
                                    "leave device out, or move the tensors"});
     }
   }
@@ -113,8 +118,9 @@ void checkOptions(const Parameters& parameters, std::span<const ArgView> args) {
     checkDevice(parameters.device, args);
   }
   if (parameters.saveReproInputs != nullptr && PyObject_IsTrue(parameters.saveReproInputs) != 0) {
-    throwUser(ErrorKind::NotImplemented, {"execute", "inputs cannot be saved for a repro yet", "got save_repro_inputs=True",
-                                          "leave save_repro_inputs out"});
+    throwUser(ErrorKind::NotImplemented,
+              {"execute", "inputs cannot be saved for a repro yet", "got save_repro_inputs=True",
+               "leave save_repro_inputs out"});
   }
   refuseOptions(parameters.enableOptions, "enable_option");
   refuseOptions(parameters.disableOptions, "disable_option");
@@ -149,7 +155,8 @@ PyObject* run(PyObject* self, const Parameters& parameters, bool hasOptions) {
   return wrapResults(std::move(results), mesh.get());
 }
 
-PyObject* execute(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) noexcept {
+PyObject* execute(PyObject* self, PyObject* const* args, Py_ssize_t count,
+                  PyObject* keywords) noexcept {
   try {
     if (count == 1 && keywords == nullptr) [[likely]] {
       return run(self, {.inputs = args[0]}, false);
@@ -174,7 +181,8 @@ nb::class_<DefinitionObject> bindExecute(nb::module_& module) {
       {nullptr, nullptr, 0, nullptr}};
   static const PyType_Slot slots[] = {{Py_tp_methods, methods}, {0, nullptr}};
   // Without a dictionary of its own: the Python class below it has one, of the kind that CPython finds methods past fastest.
-  return nb::class_<DefinitionObject>(module, "FusionDefinitionBase", nb::type_slots(slots)).def(nb::init<>());
+  return nb::class_<DefinitionObject>(module, "FusionDefinitionBase", nb::type_slots(slots))
+      .def(nb::init<>());
 }
 
 }  // namespace meshfuse

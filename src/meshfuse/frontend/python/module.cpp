@@ -3,8 +3,8 @@
 
 #include "meshfuse/frontend/python/bind_communication.h"
 #include "meshfuse/frontend/python/bind_definition.h"
-#include "meshfuse/frontend/python/dtensor_bridge.h"
 #include "meshfuse/frontend/python/execute.h"
+#include "meshfuse/frontend/python/mesh_record.h"
 
 namespace nb = nanobind;
 
@@ -13,6 +13,7 @@ NB_MODULE(_C, module) {
   nb::class_<meshfuse::DefinitionObject> definition = meshfuse::bindExecute(module);
   meshfuse::bindDefinition(module, definition);
   meshfuse::bindCommunication(module);
-  module.def("_release_meshes", meshfuse::releaseMeshes,
-             "Forgets every mesh, spec and process group; the next call with a DTensor finds them again.");
+  module.def(
+      "_release_meshes", meshfuse::releaseMeshes,
+      "Forgets every mesh, spec and process group; the next call with a DTensor finds them again.");
 }
