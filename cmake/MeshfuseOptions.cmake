@@ -16,6 +16,7 @@ if(MESHFUSE_SANITIZE)
 endif()
 
 set(MESHFUSE_WARNINGS -Wall -Wextra)
-if(MESHFUSE_WERROR)
+# Errors with the compiler that we develop with; others warn of other things, some of them wrongly.
+if(MESHFUSE_WERROR AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   list(APPEND MESHFUSE_WARNINGS -Werror)
 endif()

@@ -31,7 +31,7 @@ Block readBlock(const std::string& path) {
     throw std::runtime_error("cannot read " + path);
   }
   const std::vector<char> bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  const auto archive = torch::pickle_load(bytes).toGenericDict();
+  const auto archive = torch::jit::pickle_load(bytes).toGenericDict();
   Block block;
   for (const c10::IValue& tensor : archive.at("inputs").toListRef()) {
     block.inputs.push(tensor.toTensor());

@@ -98,8 +98,15 @@ class MiniLM:
     def feed_forward(self, layer: int) -> FeedForward:
         name = f"encoder.layer.{layer}"
         up, down, norm = f"{name}.intermediate.dense", f"{name}.output.dense", f"{name}.output.LayerNorm"
-        parts = [self.weights[f"{part}.{kind}"] for part in (up, down, norm) for kind in ("weight", "bias")]
-        return FeedForward(*parts, eps=self.eps)
+        return FeedForward(
+            up_weight=self.weights[f"{up}.weight"],
+            up_bias=self.weights[f"{up}.bias"],
+            down_weight=self.weights[f"{down}.weight"],
+            down_bias=self.weights[f"{down}.bias"],
+            norm_weight=self.weights[f"{norm}.weight"],
+            norm_bias=self.weights[f"{norm}.bias"],
+            eps=self.eps,
+        )
 
     def input_of_feed_forward(self, sentences: list[str], layer: int) -> torch.Tensor:
         """Runs everything before the feed-forward block of `layer`: float32 [sentences, tokens, hidden]."""

@@ -56,8 +56,9 @@ def distribute(inputs: list[torch.Tensor], mesh: DeviceMesh) -> list[torch.Tenso
 
 
 def eager(inputs: list[torch.Tensor], eps: float) -> torch.Tensor:
-    x, *weights = inputs
-    return FeedForward(*weights, eps=eps).reference(x)
+    x, up_weight, up_bias, down_weight, down_bias, norm_weight, norm_bias = inputs
+    block = FeedForward(up_weight, up_bias, down_weight, down_bias, norm_weight, norm_bias, eps)
+    return block.reference(x)
 
 
 def median_microseconds(function: Callable[[], object], rounds: int = 30) -> float:
@@ -94,7 +95,7 @@ def run(mesh: DeviceMesh | None) -> float:
         print(f"--- program, every value with its placement\n{fd.explain()}")
         print("--- collectives of one call")
         for record in collectives:
-            print(f"{record.count} x {record.kind}({record.reduce}) on mesh axis {record.axis}, {record.bytes} bytes")
+            print(f"{record.calls} x {record.kind}({record.reduce}) on mesh axis {record.axis}, {record.bytes} bytes")
         if not collectives:
             print("none")
         print(f"--- result on {1 if mesh is None else mesh.size()} process(es): {tuple(whole.shape)}, {type(output).__name__}")

@@ -11,7 +11,7 @@ __all__ = ["CollectiveRecord", "collective_log", "reset_collective_log", "set_co
 
 
 class CollectiveRecord(NamedTuple):
-    """All collectives of one kind over one mesh axis: how often they ran and the bytes they moved.
+    """All collectives of one kind over one mesh axis: how many calls and the bytes they moved.
 
     ``bytes`` counts the axis-wide tensor on one rank: the input of an all-reduce or reduce-scatter, the result of an
     all-gather.
@@ -20,7 +20,7 @@ class CollectiveRecord(NamedTuple):
     kind: str  # all_reduce, all_gather or reduce_scatter
     reduce: str  # sum, avg, max, min or product; empty for all_gather
     axis: int
-    count: int
+    calls: int
     bytes: int
 
 

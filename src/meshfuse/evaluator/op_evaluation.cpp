@@ -78,6 +78,22 @@ PolymorphicValue evaluateScalarCall(const EvalCall& call) {
   return numberIn(evalFunctionOf(op)(call).front().asTensor().item());
 }
 
+bool hasMetaOperand(const EvalCall& call) {
+  return std::ranges::any_of(call.values, [](const PolymorphicValue& value) {
+    return value.is<at::Tensor>() && value.asTensor().is_meta();
+  });
+}
+
+/// Meta results for operations that torch runs on meta tensors only from Python.
+std::vector<PolymorphicValue> emptyMeta(const EvalCall& call) {
+  std::vector<PolymorphicValue> results;
+  for (size_t i = 0; i < call.expr->outputs.size(); ++i) {
+    const at::ScalarType dtype = torchDtype(call.fusion->val(call.expr->outputs[i]).dtype());
+    results.emplace_back(at::empty(call.outputSizes[i], at::TensorOptions(dtype).device(at::kMeta)));
+  }
+  return results;
+}
+
 void checkResult(const EvalCall& call, const std::vector<PolymorphicValue>& results) {
   internalCheck(results.size() == call.expr->outputs.size(), "an evaluation gives every output");
   for (size_t i = 0; i < results.size(); ++i) {
@@ -99,6 +115,11 @@ std::vector<PolymorphicValue> evaluateCall(const EvalCall& call) {
   std::vector<PolymorphicValue> results;
   try {
     results = evalFunctionOf(op)(call);
+  } catch (const c10::NotImplementedError&) {
+    if (!hasMetaOperand(call)) {
+      throw;
+    }
+    results = emptyMeta(call);
   } catch (const c10::Error& error) {
     throwUser(ErrorKind::Runtime, {op.name, "torch runs the operation", error.what_without_backtrace(),
                                    "see torch's message"});
