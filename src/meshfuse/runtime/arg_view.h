@@ -13,12 +13,12 @@ namespace meshfuse {
 
 /// Where a strided tensor's first element is; null for tensors without memory. Never makes a lazy copy real.
 inline const void* dataOf(const c10::TensorImpl& tensor) noexcept {
-  const c10::Storage& storage = tensor.unsafe_storage();
-  if (!storage || storage.data() == nullptr) {
-    return nullptr;
-  }
-  return static_cast<const char*>(storage.data()) +
-         tensor.storage_offset() * static_cast<int64_t>(tensor.dtype().itemsize());
+  const c10::StorageImpl* storage = tensor.unsafe_storage().unsafeGetStorageImpl();
+  const void* base = storage == nullptr ? nullptr : storage->data();
+  return base == nullptr
+             ? nullptr
+             : static_cast<const char*>(base) +
+                   tensor.storage_offset() * static_cast<int64_t>(tensor.dtype().itemsize());
 }
 
 enum class ArgKind : uint8_t { Tensor, Bool, Int, Double, Complex };

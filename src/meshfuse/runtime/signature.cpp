@@ -9,7 +9,7 @@ namespace meshfuse {
 namespace {
 
 /// Everything about a tensor but its sizes and strides.
-inline uint64_t tensorWord(const ArgView& arg) noexcept {
+inline uint64_t tensorWord(const ArgView& arg, size_t rank) noexcept {
   const c10::TensorImpl& tensor = *arg.tensor;
   const c10::Device device = tensor.device();
   const auto address = std::bit_cast<uintptr_t>(dataOf(tensor));
@@ -18,8 +18,7 @@ inline uint64_t tensorWord(const ArgView& arg) noexcept {
          static_cast<uint64_t>(static_cast<uint8_t>(device.type())) << 16 |
          static_cast<uint64_t>(static_cast<uint8_t>(device.index())) << 24 |
          static_cast<uint64_t>((address & 15) == 0) << 32 |
-         static_cast<uint64_t>(arg.isDistributed()) << 33 |
-         static_cast<uint64_t>(tensor.dim()) << 40;
+         static_cast<uint64_t>(arg.isDistributed()) << 33 | static_cast<uint64_t>(rank) << 40;
 }
 
 /// Gives every word of the signature to `take` until it returns false; returns whether all were taken.
@@ -49,7 +48,7 @@ inline bool visitWords(std::span<const ArgView> args, const CallContext& context
       continue;
     }
     const c10::IntArrayRef sizes = arg.tensor->sizes();
-    if (!take(tensorWord(arg)) || !takeAll(sizes.data(), sizes.size()) ||
+    if (!take(tensorWord(arg, sizes.size())) || !takeAll(sizes.data(), sizes.size()) ||
         !takeAll(arg.tensor->strides().data(), sizes.size())) {
       return false;
     }

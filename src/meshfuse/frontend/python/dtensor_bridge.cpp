@@ -76,24 +76,23 @@ PyObject*& slotOf(PyObject* object, Py_ssize_t offset) {
   return *reinterpret_cast<PyObject**>(reinterpret_cast<char*>(object) + offset);
 }
 
-/// Mesh, placements, tensor_meta and shard_order of a spec; None for those that this torch does not have.
-std::array<nb::object, 4> fieldsOf(PyObject* spec) {
+/// Mesh, placements, tensor_meta and shard_order of a spec, None for those that this torch does not have. Borrowed from the
+/// spec: valid until Python code runs.
+std::array<PyObject*, 4> fieldsOf(PyObject* spec) {
   const TorchNames& names = torchNames();
   const nb::object dict = nb::steal(PyObject_GenericGetDict(spec, nullptr));
   if (!dict.is_valid()) {
     throw nb::python_error();
   }
-  std::array<nb::object, 4> fields;
+  std::array<PyObject*, 4> fields{};
   Py_ssize_t cursor = 0;
   for (size_t i = 0; i < fields.size(); ++i) {
     PyObject* name = nullptr;
-    PyObject* value = nullptr;
     // Walking the dictionary costs a third of looking names up; a spec that was made otherwise is looked up.
-    if (PyDict_Next(dict.ptr(), &cursor, &name, &value) != 0 && name == names.specFields[i])
-        [[likely]] {
-      fields[i] = nb::borrow(value);
-    } else {
-      fields[i] = nb::getattr(nb::handle(spec), nb::handle(names.specFields[i]), nb::none());
+    if (PyDict_Next(dict.ptr(), &cursor, &name, &fields[i]) == 0 || name != names.specFields[i])
+        [[unlikely]] {
+      PyObject* found = PyDict_GetItemWithError(dict.ptr(), names.specFields[i]);
+      fields[i] = found == nullptr ? Py_None : found;
     }
   }
   return fields;
@@ -127,19 +126,26 @@ DtensorParts readDtensor(PyObject* dtensor, size_t position) {
                                        (spec == nullptr ? "spec" : "local tensor"),
                                    "make it with DTensor.from_local or distribute_tensor"});
   }
-  const nb::object heldSpec = nb::borrow(spec);
-  nb::object heldLocal = nb::borrow(local);
-  // Settling runs Python code, which may drop records, so it comes first.
-  if (!THPVariable_CheckTypeExact(Py_TYPE(local))) {
-    heldLocal = nb::steal(settleTensor(local, position));
+  nb::object held = nb::borrow(local);
+  // Settling runs Python code, which may drop records and change the spec, so it comes first.
+  if (!THPVariable_CheckTypeExact(Py_TYPE(local))) [[unlikely]] {
+    held = nb::steal(settleTensor(local, position));
+    spec = slotOf(dtensor, names.specOffset);
+    internalCheck(spec != nullptr, "waiting for a local tensor leaves its DTensor whole");
   }
   const auto [mesh, placements, tensorMeta, shardOrder] = fieldsOf(spec);
-  MeshRecord& record = meshRecordOf(mesh.ptr());
-  const SpecRecord& content =
-      record.specOf(placements.ptr(), tensorMeta.ptr(), shardOrder.ptr(), position);
-  return {heldLocal.release().ptr(), &record,
-          content.sharding,          content.sizes.data(),
-          content.strides.data(),    content.sizes.size()};
+  MeshRecord* record = findMeshRecord(mesh);
+  const SpecRecord* content =
+      record == nullptr ? nullptr : record->findSpec(placements, tensorMeta, shardOrder);
+  if (content == nullptr) [[unlikely]] {
+    const std::array<nb::object, 4> fields{nb::borrow(mesh), nb::borrow(placements),
+                                           nb::borrow(tensorMeta), nb::borrow(shardOrder)};
+    record = &addMeshRecord(mesh);
+    content = &record->addSpec(placements, tensorMeta, shardOrder, position);
+  }
+  return {held.release().ptr(),    record,
+          content->sharding,       content->sizes.data(),
+          content->strides.data(), content->sizes.size()};
 }
 
 void checkGlobalRank(const DtensorParts& parts, size_t rank, size_t position) {

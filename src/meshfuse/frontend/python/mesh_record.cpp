@@ -129,24 +129,35 @@ std::shared_ptr<MeshRecord> makeRecord(PyObject* mesh) {
 
 }  // namespace
 
-MeshRecord& meshRecordOf(PyObject* mesh) {
+MeshRecord* findMeshRecord(PyObject* mesh) noexcept {
   std::vector<std::shared_ptr<MeshRecord>>& meshes = knownMeshes();
   if (!meshes.empty() && meshes.front()->mesh() == mesh) [[likely]] {
-    return *meshes.front();
+    return meshes.front().get();
   }
-  auto found = std::find_if(meshes.begin(), meshes.end(),
-                            [mesh](const auto& record) { return record->mesh() == mesh; });
+  const auto found = std::find_if(meshes.begin(), meshes.end(),
+                                  [mesh](const auto& record) { return record->mesh() == mesh; });
   if (found == meshes.end()) {
-    std::shared_ptr<MeshRecord> record = makeRecord(mesh);
-    if (meshes.size() >= kMaxMeshes) {
-      // Dropped outside the list: it may run Python code.
-      const std::shared_ptr<MeshRecord> oldest = std::move(meshes.back());
-      meshes.pop_back();
-    }
-    found = meshes.insert(meshes.end(), std::move(record));
+    return nullptr;
   }
   std::rotate(meshes.begin(), found, found + 1);
-  return *meshes.front();
+  return meshes.front().get();
+}
+
+MeshRecord& addMeshRecord(PyObject* mesh) {
+  if (MeshRecord* known = findMeshRecord(mesh)) {
+    return *known;
+  }
+  std::shared_ptr<MeshRecord> record = makeRecord(mesh);
+  std::vector<std::shared_ptr<MeshRecord>>& meshes = knownMeshes();
+  std::shared_ptr<MeshRecord> oldest;
+  if (meshes.size() >= kMaxMeshes) {
+    oldest = std::move(meshes.back());
+    meshes.pop_back();
+  }
+  MeshRecord& added = **meshes.insert(meshes.begin(), std::move(record));
+  // Dropped when the list is whole again: it may run Python code.
+  oldest.reset();
+  return added;
 }
 
 MeshRecord::MeshRecord(PyObject* mesh, std::shared_ptr<MeshBinding> binding, MeshDevice device,
@@ -179,6 +190,7 @@ void MeshRecord::clearSpecs() {
 void MeshRecord::clearOutputSpecs() {
   const auto dropped = std::move(outputSpecs_);
   outputSpecs_.clear();
+  lastProgram_ = 0;
   for (const auto& [id, specs] : dropped) {
     for (PyObject* spec : specs) {
       Py_DECREF(spec);
@@ -186,16 +198,24 @@ void MeshRecord::clearOutputSpecs() {
   }
 }
 
-const SpecRecord& MeshRecord::specOf(PyObject* placements, PyObject* tensorMeta,
-                                     PyObject* shardOrder, size_t position) {
+const SpecRecord* MeshRecord::findSpec(PyObject* placements, PyObject* tensorMeta,
+                                       PyObject* shardOrder) noexcept {
   for (size_t i = 0, at = nextSpec_; i < specs_.size(); ++i, ++at) {
     at = at < specs_.size() ? at : 0;
-    const SpecRecord& record = *specs_[at];
-    if (record.placements == placements && record.tensorMeta == tensorMeta &&
-        record.shardOrder == shardOrder) {
+    const SpecRecord* record = specs_[at].get();
+    if (record->placements == placements && record->tensorMeta == tensorMeta &&
+        record->shardOrder == shardOrder) {
       nextSpec_ = at + 1;
       return record;
     }
+  }
+  return nullptr;
+}
+
+const SpecRecord& MeshRecord::addSpec(PyObject* placements, PyObject* tensorMeta,
+                                      PyObject* shardOrder, size_t position) {
+  if (const SpecRecord* known = findSpec(placements, tensorMeta, shardOrder)) {
+    return *known;
   }
   auto record =
       std::make_unique<SpecRecord>(readSpec(placements, tensorMeta, shardOrder, position));
@@ -237,8 +257,13 @@ SpecRecord MeshRecord::readSpec(PyObject* placements, PyObject* tensorMeta, PyOb
 }
 
 const std::vector<PyObject*>& MeshRecord::outputSpecs(const CallResults& results) {
+  if (results.programId == lastProgram_) [[likely]] {
+    return *lastSpecs_;
+  }
   const auto found = outputSpecs_.find(results.programId);
-  if (found != outputSpecs_.end()) [[likely]] {
+  if (found != outputSpecs_.end()) {
+    lastProgram_ = results.programId;
+    lastSpecs_ = &found->second;
     return found->second;
   }
   nb::object makeSpec = bridgeModule().attr("make_spec");

@@ -42,9 +42,12 @@ class MeshRecord : public std::enable_shared_from_this<MeshRecord> {
   int64_t linearRank() const noexcept { return linearRank_; }
   bool agreeAlways() const noexcept { return agreeAlways_; }
 
-  /// The record of a spec with these parts (borrowed); `position` is for errors.
-  const SpecRecord& specOf(PyObject* placements, PyObject* tensorMeta, PyObject* shardOrder,
-                           size_t position);
+  /// The record of a spec with these parts (borrowed), or null.
+  const SpecRecord* findSpec(PyObject* placements, PyObject* tensorMeta,
+                             PyObject* shardOrder) noexcept;
+  /// The same, read and kept when it is new; `position` is for errors. Runs Python code.
+  const SpecRecord& addSpec(PyObject* placements, PyObject* tensorMeta, PyObject* shardOrder,
+                            size_t position);
 
   /// The specs of a bound program's results (borrowed), made at its first call.
   const std::vector<PyObject*>& outputSpecs(const CallResults& results);
@@ -67,10 +70,14 @@ class MeshRecord : public std::enable_shared_from_this<MeshRecord> {
   std::vector<std::unique_ptr<SpecRecord>> specs_;
   size_t nextSpec_ = 0;  // the place after the last one found: calls repeat their arguments' order
   std::unordered_map<uint64_t, std::vector<PyObject*>> outputSpecs_;
+  uint64_t lastProgram_ = 0;
+  const std::vector<PyObject*>* lastSpecs_ = nullptr;
 };
 
-/// The record of a torch DeviceMesh. Throws UserError or a Python error for a mesh that this process cannot use.
-MeshRecord& meshRecordOf(PyObject* mesh);
+/// The record of a torch DeviceMesh, or null.
+MeshRecord* findMeshRecord(PyObject* mesh) noexcept;
+/// The same, made when it is new. Runs Python code; throws UserError or a Python error for a mesh that this process cannot use.
+MeshRecord& addMeshRecord(PyObject* mesh);
 
 /// Throws UserError(Runtime) unless both run on the same process groups.
 void checkSameBinding(const MeshRecord& first, const MeshRecord& other, size_t position);
