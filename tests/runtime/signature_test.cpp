@@ -13,8 +13,9 @@ thread_local int64_t allocations = 0;
 
 }  // namespace
 
-// Every allocation of this binary passes here; only those of a counting scope are counted.
-void* operator new(size_t size) {
+// Every allocation of this binary passes here; only those of a counting scope are counted. Inlined, malloc and free would look
+// like a mismatch to the compiler.
+[[gnu::noinline]] void* operator new(size_t size) {
   if (countAllocations) {
     ++allocations;
   }
@@ -24,8 +25,8 @@ void* operator new(size_t size) {
   }
   return memory;
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 
 namespace meshfuse::testing {
 namespace {
