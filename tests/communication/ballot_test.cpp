@@ -32,7 +32,9 @@ TEST(Ballot, SurvivesTheStoreInItsRound) {
 
 TEST(Ballot, LongTextsAreCut) {
   const Ballot ballot = ballotOf(0, 1, std::string(1000, 'x'));
-  EXPECT_EQ(ballot.parties[0].what, std::string(300, 'x') + "...");
+  std::string shortened(300, 'x');
+  shortened += "...";
+  EXPECT_EQ(ballot.parties[0].what, shortened);
 }
 
 TEST(Ballot, ARankIsMissingOnce) {

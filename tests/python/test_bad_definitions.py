@@ -5,7 +5,7 @@ import threading
 import pytest
 import torch
 
-from meshfuse import DataType, FusionDefinition, compute_tensor_descriptor, ops
+from meshfuse import DataType, FusionDefinition, Scalar, TensorView, compute_tensor_descriptor, ops
 
 
 @pytest.fixture
@@ -272,3 +272,11 @@ def test_an_error_inside_repr_of_an_argument_is_not_lost(fd):
 
     with pytest.raises(TypeError, match=r"got \(a Odd\)"):
         fd.ops.neg(Odd())
+
+
+def test_handles_that_were_never_made() -> None:
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([2])
+        for kind in (TensorView, Scalar):
+            with pytest.raises(TypeError, match="incompatible function arguments"):
+                fd.ops.add(x, kind.__new__(kind))

@@ -267,3 +267,16 @@ def test_autocast_does_not_change_what_the_definition_says() -> None:
         (y,) = fd.execute([x, x])
     assert y.dtype == torch.float32
     assert torch.equal(y, x @ x)
+
+
+def test_outputs_that_are_views_carry_no_graph() -> None:
+    p = torch.ones(2, 3, requires_grad=True)
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1])
+        fd.add_output(fd.ops.permute(x, [1, 0]))
+        fd.add_output(fd.ops.reshape(x, [6]))
+        fd.add_output(fd.ops.broadcast_in_dim(x, [4, 2, 3], [1, 2]))
+        fd.add_output(fd.ops.neg(x))
+    for output in fd.execute([p]):
+        assert not output.requires_grad
+        assert output.grad_fn is None

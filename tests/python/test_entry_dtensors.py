@@ -286,3 +286,12 @@ def test_reference_counts_of_dtensors(mesh: DeviceMesh) -> None:
     local = weakref.ref(b._local_tensor)
     del b
     assert local() is None
+
+
+def test_a_local_part_of_other_sizes_than_its_placements_give(mesh: DeviceMesh) -> None:
+    d = DTensor.from_local(
+        torch.ones(1, 2), mesh, [Shard(0)], run_check=False, shape=torch.Size([8, 2]), stride=(2, 1)
+    )
+    for op in ("set", "neg"):
+        text = error_of(ValueError, lambda op=op: define(op).execute([d]))
+        assert "of global sizes [8, 2] on DeviceMesh{0} cpu (S(0)) has local sizes [1, 2] instead of [8, 2]" in text

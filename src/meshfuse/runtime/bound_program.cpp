@@ -52,6 +52,15 @@ PolymorphicValue valueOf(const ArgView& arg) {
       c10::intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>::reclaim_copy(arg.tensor));
 }
 
+/// The same without a graph: a view of a tensor that requires a gradient would require one as well, and lose it.
+PolymorphicValue detachedValueOf(const ArgView& arg) {
+  PolymorphicValue value = valueOf(arg);
+  if (value.is<at::Tensor>() && value.asTensor().requires_grad()) {
+    return value.asTensor().detach();
+  }
+  return value;
+}
+
 /// Strides of the global tensor whose dimensions lie in memory in the order of the local ones.
 c10::DimVector globalStridesOf(std::span<const int64_t> globalSizes,
                                c10::IntArrayRef localStrides) {
@@ -78,6 +87,7 @@ BoundProgram::BoundProgram(const Fusion& fusion, std::span<const ArgView> args,
     : id_(nextId()), signature_(std::move(signature)) {
   checkInputs(fusion, args);
   checkTogether(fusion, args);
+  checkLocalSizes(fusion, args, context.rank);
   const auto isDistributed = [](const ArgView& arg) { return arg.isDistributed(); };
   const auto firstDistributed = std::find_if(args.begin(), args.end(), isDistributed);
   distributed_ = firstDistributed != args.end();
@@ -189,7 +199,7 @@ void BoundProgram::evaluate(std::span<const ArgView> args, const CallContext& co
   std::vector<std::vector<PolymorphicValue>> inputs(1);
   inputs[0].reserve(args.size());
   for (const ArgView& arg : args) {
-    inputs[0].push_back(valueOf(arg));
+    inputs[0].push_back(detachedValueOf(arg));
   }
   std::vector<std::vector<PolymorphicValue>> outputs;
   {
@@ -199,7 +209,13 @@ void BoundProgram::evaluate(std::span<const ArgView> args, const CallContext& co
     const c10::impl::ExcludeDispatchKeyGuard noAutocast(c10::autocast_dispatch_keyset);
     outputs = program_->run(inputs, context.collectives);
   }
+  const std::span<const ValId> inputIds = program_->fusion().inputs();
   for (size_t i = 0; i < outputs[0].size(); ++i) {
+    // An input that is an output is given back as the tensor that it is.
+    const auto input = std::ranges::find(inputIds, program_->fusion().outputs()[i]);
+    if (input != inputIds.end()) {
+      outputs[0][i] = valueOf(args[static_cast<size_t>(input - inputIds.begin())]);
+    }
     results.values.push_back(distributed_ ? wrap(i, std::move(outputs[0][i]))
                                           : std::move(outputs[0][i]));
   }

@@ -1,10 +1,12 @@
 #include "meshfuse/runtime/input_checks.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 
 #include "meshfuse/base/error.h"
 #include "meshfuse/base/text.h"
+#include "meshfuse/mesh/shard_arithmetic.h"
 #include "meshfuse/values/torch_types.h"
 
 namespace meshfuse {
@@ -251,6 +253,26 @@ void checkInputs(const Fusion& fusion, std::span<const ArgView> args) {
 void checkTogether(const Fusion& fusion, std::span<const ArgView> args) {
   checkDevices(fusion, args);
   checkMeshes(fusion, args);
+}
+
+void checkLocalSizes(const Fusion& fusion, std::span<const ArgView> args, int64_t rank) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (!args[i].isDistributed()) {
+      continue;
+    }
+    const Sharding& sharding = *args[i].sharding;
+    const c10::IntArrayRef local = args[i].tensor->sizes();
+    const std::span<const int64_t> global(args[i].globalSizes, local.size());
+    const std::vector<int64_t> expected = localSizes(sharding, global, sharding.mesh.coordinateAtLinear(rank));
+    if (!std::ranges::equal(local, expected)) {
+      throwUser(ErrorKind::Value,
+                {"execute", "a distributed tensor's local part has the sizes that its placements give this rank",
+                 inputName(fusion, i) + " of global sizes " + toText(global) + " on " + sharding.toText() +
+                     " has local sizes " + toText(std::span<const int64_t>(local.data(), local.size())) + " instead of " +
+                     toText(std::span<const int64_t>(expected)),
+                 "make it with distribute_tensor, or give from_local the tensor's true shape"});
+    }
+  }
 }
 
 }  // namespace meshfuse

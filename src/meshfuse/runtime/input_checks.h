@@ -19,6 +19,10 @@ void checkInputs(const Fusion& fusion, std::span<const ArgView> args);
 /// or none, and distributed ones lie over one mesh.
 void checkTogether(const Fusion& fusion, std::span<const ArgView> args);
 
+/// Throws UserError(Value) unless every distributed tensor's local part has the sizes that its placements give the process at
+/// row-major position `rank` of the mesh.
+void checkLocalSizes(const Fusion& fusion, std::span<const ArgView> args, int64_t rank);
+
 /// `input 2, tv1,`
 std::string inputName(const Fusion& fusion, size_t position);
 

@@ -73,6 +73,10 @@ nb::object wrapValue(const std::shared_ptr<FusionDefinition>& definition, ValId 
 
 const ValueObject* valueOf(PyObject* object) noexcept {
   const PyTypeObject* type = Py_TYPE(object);
+  // An object that was allocated without being made (`TensorView.__new__`) stands for no value.
+  if ((type == tensorViewType || type == scalarType) && !nb::inst_ready(object)) {
+    return nullptr;
+  }
   if (type == tensorViewType) {
     return nb::inst_ptr<TensorViewObject>(object);
   }

@@ -11,7 +11,7 @@ namespace {
 void normalize(const Fusion& fusion, std::vector<Arg>& args) {
   if (intArg(args[2]) < 0) {
     throwUser(ErrorKind::Runtime, {"var_mean", "correction must not be negative",
-                                   "got " + std::to_string(intArg(args[2])), "use 0 or 1"});
+                                   "got " + std::to_string(intArg(args[2])), "use 0, 1 or more"});
   }
   const PrimType type = tensorArg(fusion, args[0]).dtype;
   const bool isWide = categoryOf(type) == TypeCategory::Complex || type == PrimType::Float || type == PrimType::Double;
@@ -40,7 +40,7 @@ std::vector<OpSample> samples(const OpInfo& /*op*/) {
     return sampleOf({std::move(sizes)}, {{}, std::move(dims), Scalar(correction), Scalar(keepdim)}, {0});
   };
   return {sample({6, 4}, {1}, 0, true), sample({6, 4}, {0}, 1, false), sample({2, 3, 4}, {0, -1}, 1, true),
-          sample({5, 3}, {1}, 0, false)};
+          sample({5, 3}, {1}, 3, false)};
 }
 
 }  // namespace
