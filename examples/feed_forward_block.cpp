@@ -30,7 +30,8 @@ Block readBlock(const std::string& path) {
   if (!file) {
     throw std::runtime_error("cannot read " + path);
   }
-  const std::vector<char> bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const std::vector<char> bytes{std::istreambuf_iterator<char>(file),
+                                std::istreambuf_iterator<char>()};
   const auto archive = torch::jit::pickle_load(bytes).toGenericDict();
   Block block;
   for (const c10::IValue& tensor : archive.at("inputs").toListRef()) {
@@ -73,7 +74,8 @@ int main(int argc, char** argv) {
     const KernelArgumentHolder outputs = fd.execute(block.inputs);
     const at::Tensor& result = outputs[0].asTensor();
     const double difference = (result - block.reference).abs().max().item<double>();
-    std::cout << "C++: " << result.sizes() << ", largest difference from PyTorch " << difference << "\n";
+    std::cout << "C++: " << result.sizes() << ", largest difference from PyTorch " << difference
+              << "\n";
     return difference <= 1e-5 ? 0 : 1;
   } catch (const std::exception& error) {
     std::cerr << error.what() << "\n";

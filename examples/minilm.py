@@ -97,7 +97,11 @@ class MiniLM:
 
     def feed_forward(self, layer: int) -> FeedForward:
         name = f"encoder.layer.{layer}"
-        up, down, norm = f"{name}.intermediate.dense", f"{name}.output.dense", f"{name}.output.LayerNorm"
+        up, down, norm = (
+            f"{name}.intermediate.dense",
+            f"{name}.output.dense",
+            f"{name}.output.LayerNorm",
+        )
         return FeedForward(
             up_weight=self.weights[f"{up}.weight"],
             up_bias=self.weights[f"{up}.bias"],

@@ -1,6 +1,6 @@
 """Writes the inputs and the reference output of the feed-forward block as a torch archive, for feed_forward_block.cpp.
 
-    python examples/save_block.py block.pt
+python examples/save_block.py block.pt
 """
 
 import sys

@@ -15,12 +15,12 @@ from collections.abc import Callable
 
 import torch
 import torch.distributed as dist
+from meshfuse.distributed import collective_log
 from minilm import SENTENCES, FeedForward, MiniLM
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.distributed.tensor import Replicate, Shard, distribute_tensor
 
 from meshfuse import FusionDefinition
-from meshfuse.distributed import collective_log
 
 LAYER = 5
 TOLERANCE = 1e-5
@@ -95,14 +95,20 @@ def run(mesh: DeviceMesh | None) -> float:
         print(f"--- program, every value with its placement\n{fd.explain()}")
         print("--- collectives of one call")
         for record in collectives:
-            print(f"{record.calls} x {record.kind}({record.reduce}) on mesh axis {record.axis}, {record.bytes} bytes")
+            print(
+                f"{record.calls} x {record.kind}({record.reduce}) on mesh axis {record.axis}, {record.bytes} bytes"
+            )
         if not collectives:
             print("none")
-        print(f"--- result on {1 if mesh is None else mesh.size()} process(es): {tuple(whole.shape)}, {type(output).__name__}")
+        print(
+            f"--- result on {1 if mesh is None else mesh.size()} process(es): {tuple(whole.shape)}, {type(output).__name__}"
+        )
         print(f"first values: {[round(v, 5) for v in whole[0, 0, :4].tolist()]}")
         print(f"largest difference from PyTorch on one process: {difference:.2e}")
         peer = "PyTorch eager" if mesh is None else "DTensor eager"
-        print(f"time of a call: meshfuse {ours:.0f} us, {peer} {theirs:.0f} us (medians)", flush=True)
+        print(
+            f"time of a call: meshfuse {ours:.0f} us, {peer} {theirs:.0f} us (medians)", flush=True
+        )
     return difference
 
 

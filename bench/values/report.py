@@ -61,7 +61,9 @@ def bar(row: str, times: dict[str, float], rows: dict[str, dict[str, float]]) ->
 
 def main(paths: list[str]) -> int:
     rows = medians(paths)
-    print(f"{'row':<18}{'ours':>9}{'IValue':>9}{'variant':>9}{'ours/IValue':>13}  bar (ns, medians)")
+    print(
+        f"{'row':<18}{'ours':>9}{'IValue':>9}{'variant':>9}{'ours/IValue':>13}  bar (ns, medians)"
+    )
     all_met = True
     for row, times in sorted(rows.items()):
         words, met = bar(row, times, rows)

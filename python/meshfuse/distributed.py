@@ -26,7 +26,9 @@ class CollectiveRecord(NamedTuple):
 
 def _binding(mesh: DeviceMesh) -> _C.MeshBinding:
     description = describe_mesh(mesh)
-    return _C.MeshBinding(description.ranks, description.shape, description.group_names, description.rank)
+    return _C.MeshBinding(
+        description.ranks, description.shape, description.group_names, description.rank
+    )
 
 
 def collective_log(mesh: DeviceMesh) -> list[CollectiveRecord]:

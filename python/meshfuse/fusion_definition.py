@@ -3,7 +3,7 @@
 import sys
 import traceback
 from types import TracebackType
-from typing import TYPE_CHECKING, ClassVar, Self, cast
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import torch
 
@@ -24,7 +24,7 @@ class FusionDefinition(FusionDefinitionBase):
     The first execution closes the definition: a ``define_*`` or ``add_output`` after it raises AttributeError.
     """
 
-    ops: ClassVar["Operations"] = cast("Operations", _ops)
+    ops: ClassVar["Operations"] = _ops
 
     def __enter__(self) -> Self:
         self._enter_block()

@@ -1,12 +1,12 @@
 // Binding and asking: section C of the value checklist, where it applies without kernels.
-#include <gtest/gtest.h>
+#include "meshfuse/evaluator/expression_evaluator.h"
 
 #include <limits>
 
 #include <ATen/ATen.h>
+#include <gtest/gtest.h>
 
 #include "meshfuse/base/error.h"
-#include "meshfuse/evaluator/expression_evaluator.h"
 #include "meshfuse/ops/op_info.h"
 #include "meshfuse/values/comparison.h"
 
@@ -23,7 +23,9 @@ std::string errorOf(F&& f) {
   return "no error";
 }
 
-bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
 
 class Evaluator : public ::testing::Test {
  protected:
@@ -34,7 +36,9 @@ class Evaluator : public ::testing::Test {
     }
     return fusion.addInputTensor(dtype, shape, contiguity);
   }
-  ValId call(std::string_view op, std::vector<Arg> args) { return addCall(fusion, *findOp(op), std::move(args))[0]; }
+  ValId call(std::string_view op, std::vector<Arg> args) {
+    return addCall(fusion, *findOp(op), std::move(args))[0];
+  }
 
   Fusion fusion;
 };
@@ -62,8 +66,10 @@ TEST_F(Evaluator, C3_ConstantsKeepTheirValueAndNullBindsNothing) {
   const ValId constant = fusion.addScalar(PrimType::Int, Scalar(7));
   ExpressionEvaluator evaluator(fusion);
   evaluator.bind(constant, 7);
-  EXPECT_TRUE(contains(errorOf([&] { evaluator.bind(constant, 8); }), "a constant is bound to its own value only"));
-  EXPECT_TRUE(contains(errorOf([&] { evaluator.bind(constant, PolymorphicValue()); }), "a value is bound to something"));
+  EXPECT_TRUE(contains(errorOf([&] { evaluator.bind(constant, 8); }),
+                       "a constant is bound to its own value only"));
+  EXPECT_TRUE(contains(errorOf([&] { evaluator.bind(constant, PolymorphicValue()); }),
+                       "a value is bound to something"));
 }
 
 TEST_F(Evaluator, C4_OnlyAMutableEvaluatorRemembers) {
@@ -85,7 +91,8 @@ TEST_F(Evaluator, C5_CheckedBindingMustAgreeWithWhatFollows) {
   ExpressionEvaluator evaluator(fusion);
   evaluator.bind(a, 2);
   evaluator.bindAndCheck(b, 3);
-  EXPECT_TRUE(contains(errorOf([&] { evaluator.bindAndCheck(b, 4); }), "Tried to bind to a value: "));
+  EXPECT_TRUE(
+      contains(errorOf([&] { evaluator.bindAndCheck(b, 4); }), "Tried to bind to a value: "));
 }
 
 TEST_F(Evaluator, C9_OperationsRunEagerlyOnBoundTensors) {
@@ -111,11 +118,16 @@ TEST_F(Evaluator, C11_BindingATensorBindsItsExtentsAndChecksIt) {
   EXPECT_EQ(evaluator.evaluate(extent), std::nullopt);
   evaluator.bind(x, at::ones({5, 4}));
   EXPECT_EQ(evaluator.evaluate(extent * 2 + 1), 11);
-  EXPECT_TRUE(contains(errorOf([&] { evaluator.bind(x, at::ones({4})); }), "a tensor of rank 2: tv0 got a tensor of rank 1"));
-  EXPECT_TRUE(contains(errorOf([&] { evaluator.bind(x, at::ones({5, 4}, at::kDouble)); }), "a tensor of dtype float"));
-  EXPECT_TRUE(contains(errorOf([&] { evaluator.bind(x, at::ones({5, 3})); }), "Expected size 4 in dimension 1"));
-  EXPECT_TRUE(contains(errorOf([&] { evaluator.bind(x, 1.0); }), "Expected to be bound to a tensor"));
-  EXPECT_TRUE(contains(errorOf([&] { evaluator.bind(c, at::ones({})); }), "Expected to be bound to a scalar"));
+  EXPECT_TRUE(contains(errorOf([&] { evaluator.bind(x, at::ones({4})); }),
+                       "a tensor of rank 2: tv0 got a tensor of rank 1"));
+  EXPECT_TRUE(contains(errorOf([&] { evaluator.bind(x, at::ones({5, 4}, at::kDouble)); }),
+                       "a tensor of dtype float"));
+  EXPECT_TRUE(contains(errorOf([&] { evaluator.bind(x, at::ones({5, 3})); }),
+                       "Expected size 4 in dimension 1"));
+  EXPECT_TRUE(
+      contains(errorOf([&] { evaluator.bind(x, 1.0); }), "Expected to be bound to a tensor"));
+  EXPECT_TRUE(contains(errorOf([&] { evaluator.bind(c, at::ones({})); }),
+                       "Expected to be bound to a scalar"));
 }
 
 TEST_F(Evaluator, C11_AnIndexTensorTakesBothIntegerWidths) {
@@ -123,17 +135,21 @@ TEST_F(Evaluator, C11_AnIndexTensorTakesBothIntegerWidths) {
   ExpressionEvaluator evaluator(fusion);
   evaluator.bind(x, at::zeros({2}, at::kInt));
   evaluator.bind(x, at::zeros({2}, at::kLong));
-  EXPECT_TRUE(contains(errorOf([&] { evaluator.bind(x, at::zeros({2})); }), "got a tensor of dtype Float"));
+  EXPECT_TRUE(
+      contains(errorOf([&] { evaluator.bind(x, at::zeros({2})); }), "got a tensor of dtype Float"));
 }
 
 TEST_F(Evaluator, C12_AnExpandedDimensionNeedsStrideZeroOrSizeOne) {
-  const ValId x = fusion.addInputTensor(PrimType::Float, std::vector<int64_t>{3, 4}, {std::nullopt, true});
+  const ValId x =
+      fusion.addInputTensor(PrimType::Float, std::vector<int64_t>{3, 4}, {std::nullopt, true});
   ExpressionEvaluator evaluator(fusion);
   evaluator.bind(x, at::ones({1, 4}).expand({3, 4}));
-  EXPECT_TRUE(contains(errorOf([&] { evaluator.bind(x, at::ones({3, 4})); }), "an expanded dimension has stride 0"));
+  EXPECT_TRUE(contains(errorOf([&] { evaluator.bind(x, at::ones({3, 4})); }),
+                       "an expanded dimension has stride 0"));
   const ValId b = tensor({1, 4});
   evaluator.bind(b, at::ones({1, 4}));
-  EXPECT_TRUE(contains(errorOf([&] { evaluator.bind(b, at::ones({3, 4})); }), "Expected size 1 in dimension 0"));
+  EXPECT_TRUE(contains(errorOf([&] { evaluator.bind(b, at::ones({3, 4})); }),
+                       "Expected size 1 in dimension 0"));
 }
 
 TEST_F(Evaluator, C15_PermuteAndReshapeStayOnTheSameMemory) {
@@ -161,7 +177,8 @@ TEST_F(Evaluator, C16_MetaTensorsGiveTheDtypeAndSizesOfTheRealRun) {
         for (int64_t size : sample.tensors[i].sizes) {
           contiguity.push_back(size == 1 ? std::nullopt : std::optional(true));
         }
-        inputs.push_back(program.addInputTensor(sample.tensors[i].dtype, sample.tensors[i].sizes, contiguity));
+        inputs.push_back(
+            program.addInputTensor(sample.tensors[i].dtype, sample.tensors[i].sizes, contiguity));
         args[sample.tensorArgs[i]] = inputs.back();
       }
       const std::vector<ValId> outputs = addCall(program, *op, args);
@@ -172,7 +189,8 @@ TEST_F(Evaluator, C16_MetaTensorsGiveTheDtypeAndSizesOfTheRealRun) {
                                      : program.val(inputs[i]).dtype() == PrimType::Int ? at::kLong
                                                                                        : at::kFloat;
         real.bind(inputs[i], at::ones(sample.tensors[i].sizes, dtype));
-        meta.bind(inputs[i], at::empty(sample.tensors[i].sizes, at::TensorOptions(dtype).device(at::kMeta)));
+        meta.bind(inputs[i],
+                  at::empty(sample.tensors[i].sizes, at::TensorOptions(dtype).device(at::kMeta)));
       }
       for (ValId output : outputs) {
         const at::Tensor expected = real.evaluate(output).asTensor();
@@ -221,7 +239,8 @@ TEST_F(Evaluator, IntegerDivisionTruncatesWrapsAndRefusesZero) {
   EXPECT_TRUE(at::equal(std::as_const(evaluator).evaluate(quotient).asTensor(),
                         at::tensor({lowest, int64_t{-3}, int64_t{-3}})));
   evaluator.bind(y, at::zeros({3}, at::kLong));
-  EXPECT_TRUE(contains(errorOf([&] { std::as_const(evaluator).evaluate(quotient); }), "div: torch runs the operation: "));
+  EXPECT_TRUE(contains(errorOf([&] { std::as_const(evaluator).evaluate(quotient); }),
+                       "div: torch runs the operation: "));
 }
 
 TEST_F(Evaluator, MaxOverNothingIsItsIdentity) {

@@ -1,16 +1,17 @@
 // Sharding over all ranks of a simulated mesh and back, and its collectives, against tensors cut by hand.
-#include <gtest/gtest.h>
+#include "meshfuse/evaluator/simulated_mesh.h"
 
 #include <ATen/ATen.h>
+#include <gtest/gtest.h>
 
 #include "meshfuse/base/error.h"
-#include "meshfuse/evaluator/simulated_mesh.h"
 
 namespace meshfuse {
 namespace {
 
 Sharding on(std::vector<int64_t> mesh, std::vector<Placement> placements) {
-  return makeSharding(DeviceMesh::fromShape(std::move(mesh)), MeshDevice::Cpu, std::move(placements));
+  return makeSharding(DeviceMesh::fromShape(std::move(mesh)), MeshDevice::Cpu,
+                      std::move(placements));
 }
 
 TEST(SimulatedMesh, ShardsByChunks) {
@@ -27,7 +28,8 @@ TEST(SimulatedMesh, PartialTermsCombineAndNoneOfThemIsTheWhole) {
   EXPECT_TRUE(at::allclose(sum[0] + sum[1] + sum[2], x));
   const LocalTensors avg = shardOverRanks(x, on({3}, {Placement::partial(ReduceKind::Avg)}));
   EXPECT_TRUE(at::allclose((avg[0] + avg[1] + avg[2]) / 3, x));
-  const LocalTensors product = shardOverRanks(x, on({2}, {Placement::partial(ReduceKind::Product)}));
+  const LocalTensors product =
+      shardOverRanks(x, on({2}, {Placement::partial(ReduceKind::Product)}));
   EXPECT_TRUE(at::allclose(product[0] * product[1], x));
   for (const LocalTensors& terms : {sum, avg, product}) {
     EXPECT_FALSE(at::equal(terms[0], x));
@@ -45,7 +47,8 @@ TEST(SimulatedMesh, GathersWhatItSharded) {
   };
   for (const auto& list : lists) {
     const Sharding sharding = on({2, 2}, list);
-    EXPECT_TRUE(at::equal(gatherFromRanks(shardOverRanks(x, sharding), sharding, x.sizes()), x)) << sharding.toText();
+    EXPECT_TRUE(at::equal(gatherFromRanks(shardOverRanks(x, sharding), sharding, x.sizes()), x))
+        << sharding.toText();
   }
   const at::Tensor scalar = at::scalar_tensor(3.0, at::kFloat);
   const Sharding partial = on({2}, {Placement::partial()});
@@ -70,9 +73,11 @@ TEST(SimulatedMesh, CollectivesRunAlongOneAxis) {
   EXPECT_TRUE(at::equal(sums[0], at::full({2}, 2.0)) && at::equal(sums[1], at::full({2}, 4.0)));
   EXPECT_TRUE(at::equal(sums[2], sums[0]) && at::equal(sums[3], sums[1]));
   spec.meshAxis = 1;
-  EXPECT_TRUE(at::equal(collectives.allGather(spec, locals)[3], at::tensor({2.0F, 2.0F, 3.0F, 3.0F})));
+  EXPECT_TRUE(
+      at::equal(collectives.allGather(spec, locals)[3], at::tensor({2.0F, 2.0F, 3.0F, 3.0F})));
   const LocalTensors scattered = collectives.reduceScatter(spec, locals);
-  EXPECT_TRUE(at::equal(scattered[0], at::full({1}, 1.0)) && at::equal(scattered[2], at::full({1}, 5.0)));
+  EXPECT_TRUE(at::equal(scattered[0], at::full({1}, 1.0)) &&
+              at::equal(scattered[2], at::full({1}, 5.0)));
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // Calls: arguments completed and checked, shapes and dtypes inferred, numbers folded.
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <limits>
+
+#include <gtest/gtest.h>
 
 #include "meshfuse/base/error.h"
 #include "meshfuse/ops/op_info.h"
@@ -55,8 +55,10 @@ TEST_F(AddCall, ConstantSizesWinOverSymbolicOnes) {
 
 TEST_F(AddCall, RefusesSizesThatDiffer) {
   EXPECT_EQ(errorOf("add", {tensor({6, 4}), tensor({6, 5})}),
-            "add: operand sizes must agree (only sizes declared 1 stretch): dimension 1 of the result is 4 in one operand "
-            "and 5 in another; make the sizes equal, or declare the dimension as 1 or use broadcast_in_dim");
+            "add: operand sizes must agree (only sizes declared 1 stretch): dimension 1 of the "
+            "result is 4 in one operand "
+            "and 5 in another; make the sizes equal, or declare the dimension as 1 or use "
+            "broadcast_in_dim");
 }
 
 TEST_F(AddCall, ComputesHalvesInFloat) {
@@ -64,13 +66,15 @@ TEST_F(AddCall, ComputesHalvesInFloat) {
   EXPECT_EQ(fusion.val(call("add", {half, half})[0]).dtype(), PrimType::Float);
   EXPECT_EQ(fusion.val(call("relu", {half})[0]).dtype(), PrimType::Half);
   EXPECT_EQ(fusion.val(call("exp", {tensor({4}, PrimType::Int)})[0]).dtype(), PrimType::Float);
-  EXPECT_EQ(fusion.val(call("add", {tensor({4}, PrimType::Int), Scalar(1.5)})[0]).dtype(), PrimType::Double);
+  EXPECT_EQ(fusion.val(call("add", {tensor({4}, PrimType::Int), Scalar(1.5)})[0]).dtype(),
+            PrimType::Double);
   EXPECT_EQ(fusion.val(call("lt", {half, Scalar(1)})[0]).dtype(), PrimType::Bool);
 }
 
 TEST_F(AddCall, RefusesAConditionThatIsNotBool) {
   const ValId x = tensor({4});
-  EXPECT_NE(errorOf("where", {x, x, x}).find("Condition should be of DataType Bool"), std::string::npos);
+  EXPECT_NE(errorOf("where", {x, x, x}).find("Condition should be of DataType Bool"),
+            std::string::npos);
 }
 
 TEST_F(AddCall, FoldsNumbers) {
@@ -90,7 +94,8 @@ TEST_F(AddCall, FoldingWrapsAndNeverTraps) {
   EXPECT_TRUE(folded("neg", {Scalar(lowest)}).isSame(Scalar(lowest)));
   EXPECT_TRUE(folded("mul", {Scalar(lowest), Scalar(2)}).isSame(Scalar(0)));
   EXPECT_EQ(errorOf("div", {Scalar(1), Scalar(0)}),
-            "div: the divisor of an integer division is not zero: got a constant zero divisor; divide by a non-zero number");
+            "div: the divisor of an integer division is not zero: got a constant zero divisor; "
+            "divide by a non-zero number");
 }
 
 TEST_F(AddCall, LeavesRunTimeNumbersToTheEvaluator) {
@@ -102,9 +107,12 @@ TEST_F(AddCall, LeavesRunTimeNumbersToTheEvaluator) {
 }
 
 TEST_F(AddCall, NamesTheArgumentThatDoesNotFit) {
-  EXPECT_NE(errorOf("sum", {Scalar(1)}).find("argument 'arg' is not a tensor of the definition"), std::string::npos);
-  EXPECT_NE(errorOf("add", {tensor({2}), tensor({2}), tensor({2})}).find("too many arguments"), std::string::npos);
-  EXPECT_NE(errorOf("permute", {tensor({2})}).find("argument 'dims' is not a list of integers"), std::string::npos);
+  EXPECT_NE(errorOf("sum", {Scalar(1)}).find("argument 'arg' is not a tensor of the definition"),
+            std::string::npos);
+  EXPECT_NE(errorOf("add", {tensor({2}), tensor({2}), tensor({2})}).find("too many arguments"),
+            std::string::npos);
+  EXPECT_NE(errorOf("permute", {tensor({2})}).find("argument 'dims' is not a list of integers"),
+            std::string::npos);
 }
 
 TEST_F(AddCall, ReductionsCompleteTheirDims) {
@@ -114,29 +122,43 @@ TEST_F(AddCall, ReductionsCompleteTheirDims) {
   EXPECT_EQ(typeOf(call("max", {x, Ints{1}, Scalar(true)})[0]), "Float[2, b1, 4]");
   EXPECT_EQ(fusion.val(call("sum", {tensor({3}, PrimType::Int32)})[0]).dtype(), PrimType::Int);
   EXPECT_EQ(fusion.val(call("sum", {tensor({3}, PrimType::Half)})[0]).dtype(), PrimType::Half);
-  EXPECT_NE(errorOf("sum", {x, Ints{0, -3}}).find("Reduction axes are not unique"), std::string::npos);
-  EXPECT_NE(errorOf("sum", {x, Ints{3}}).find("Tried to access out of boundary index"), std::string::npos);
+  EXPECT_NE(errorOf("sum", {x, Ints{0, -3}}).find("Reduction axes are not unique"),
+            std::string::npos);
+  EXPECT_NE(errorOf("sum", {x, Ints{3}}).find("Tried to access out of boundary index"),
+            std::string::npos);
   EXPECT_NE(errorOf("sum", {x, Ints{}}).find("No reduction axis specified"), std::string::npos);
-  EXPECT_NE(errorOf("max", {x, {}, {}, PrimType::Double}).find("the result has the operand's dtype"), std::string::npos);
-  EXPECT_NE(errorOf("var_mean", {tensor({3}, PrimType::Half), Ints{0}}).find("upcast"), std::string::npos);
-  EXPECT_NE(errorOf("var_mean", {x, Ints{0}, Scalar(-1)}).find("correction must not be negative"), std::string::npos);
+  EXPECT_NE(
+      errorOf("max", {x, {}, {}, PrimType::Double}).find("the result has the operand's dtype"),
+      std::string::npos);
+  EXPECT_NE(errorOf("var_mean", {tensor({3}, PrimType::Half), Ints{0}}).find("upcast"),
+            std::string::npos);
+  EXPECT_NE(errorOf("var_mean", {x, Ints{0}, Scalar(-1)}).find("correction must not be negative"),
+            std::string::npos);
 }
 
 TEST_F(AddCall, ShapeOpsFollowTheReference) {
   const ValId x = tensor({2, 3, 4});
   EXPECT_EQ(typeOf(call("permute", {x, Ints{-1, 0, 1}})[0]), "Float[4, 2, 3]");
   EXPECT_EQ(typeOf(call("reshape", {x, Ints{6, -1}})[0]), "Float[6, 4]");
-  EXPECT_EQ(typeOf(call("broadcast_in_dim", {tensor({2}), Ints{2, 3}, Ints{0}})[0]), "Float[2, b3]");
-  EXPECT_EQ(typeOf(call("broadcast_in_dim", {tensor({1}), Ints{2, 3}, Ints{1}})[0]), "Float[b2, b3]");
-  EXPECT_EQ(typeOf(call("broadcast_in_dim", {tensor({4, 6, 3, 1}), Ints{5, 4, 7, 6, 3, 6, 6}, Ints{1, 3, 4, 5}})[0]),
+  EXPECT_EQ(typeOf(call("broadcast_in_dim", {tensor({2}), Ints{2, 3}, Ints{0}})[0]),
+            "Float[2, b3]");
+  EXPECT_EQ(typeOf(call("broadcast_in_dim", {tensor({1}), Ints{2, 3}, Ints{1}})[0]),
+            "Float[b2, b3]");
+  EXPECT_EQ(typeOf(call("broadcast_in_dim",
+                        {tensor({4, 6, 3, 1}), Ints{5, 4, 7, 6, 3, 6, 6}, Ints{1, 3, 4, 5}})[0]),
             "Float[b5, 4, b7, 6, 3, b6, b6]");
-  EXPECT_NE(errorOf("permute", {x, Ints{0, 0, 1}}).find("duplicated dimension entries"), std::string::npos);
-  EXPECT_NE(errorOf("permute", {x, Ints{0, 1, 3}}).find("dims argument is out of range"), std::string::npos);
-  EXPECT_NE(errorOf("permute", {x, Ints{0, 1}}).find("same length as input"), std::string::npos);
-  EXPECT_NE(errorOf("reshape", {x, Ints{-1, -1}}).find("A maximum of one value of -1"), std::string::npos);
-  EXPECT_NE(errorOf("reshape", {x, Ints{5, 5}}).find("Total element counts across view operation must match"),
+  EXPECT_NE(errorOf("permute", {x, Ints{0, 0, 1}}).find("duplicated dimension entries"),
             std::string::npos);
-  EXPECT_NE(errorOf("broadcast_in_dim", {tensor({2}), Ints{3, 3}, Ints{0}}).find("operand sizes must agree"),
+  EXPECT_NE(errorOf("permute", {x, Ints{0, 1, 3}}).find("dims argument is out of range"),
+            std::string::npos);
+  EXPECT_NE(errorOf("permute", {x, Ints{0, 1}}).find("same length as input"), std::string::npos);
+  EXPECT_NE(errorOf("reshape", {x, Ints{-1, -1}}).find("A maximum of one value of -1"),
+            std::string::npos);
+  EXPECT_NE(errorOf("reshape", {x, Ints{5, 5}})
+                .find("Total element counts across view operation must match"),
+            std::string::npos);
+  EXPECT_NE(errorOf("broadcast_in_dim", {tensor({2}), Ints{3, 3}, Ints{0}})
+                .find("operand sizes must agree"),
             std::string::npos);
 }
 
@@ -144,12 +166,17 @@ TEST_F(AddCall, ContractionsPairTheirDims) {
   EXPECT_EQ(typeOf(call("matmul", {tensor({4, 6}), tensor({6, 2})})[0]), "Float[4, 2]");
   EXPECT_EQ(typeOf(call("matmul", {tensor({5, 4, 6}), tensor({6})})[0]), "Float[5, 4]");
   EXPECT_EQ(typeOf(call("matmul", {tensor({6}), tensor({6})})[0]), "Float[]");
-  EXPECT_EQ(typeOf(call("linear", {tensor({-1, 6}), tensor({8, 6}), tensor({8})})[0]), "Float[i0, 8]");
-  EXPECT_NE(errorOf("matmul", {tensor({4, 6}), tensor({5, 2})}).find("the contracted dimension"), std::string::npos);
-  EXPECT_NE(errorOf("matmul", {tensor({}), tensor({2})}).find("at least one dimension"), std::string::npos);
-  EXPECT_NE(errorOf("linear", {tensor({4, 6}), tensor({8, 6}), tensor({7})}).find("the bias"), std::string::npos);
-  EXPECT_NE(errorOf("matmul", {tensor({4, 6}), tensor({6, 2}, PrimType::Double)}).find("the same dtype"),
+  EXPECT_EQ(typeOf(call("linear", {tensor({-1, 6}), tensor({8, 6}), tensor({8})})[0]),
+            "Float[i0, 8]");
+  EXPECT_NE(errorOf("matmul", {tensor({4, 6}), tensor({5, 2})}).find("the contracted dimension"),
             std::string::npos);
+  EXPECT_NE(errorOf("matmul", {tensor({}), tensor({2})}).find("at least one dimension"),
+            std::string::npos);
+  EXPECT_NE(errorOf("linear", {tensor({4, 6}), tensor({8, 6}), tensor({7})}).find("the bias"),
+            std::string::npos);
+  EXPECT_NE(
+      errorOf("matmul", {tensor({4, 6}), tensor({6, 2}, PrimType::Double)}).find("the same dtype"),
+      std::string::npos);
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
 // Symbolic sizes become the sizes of one call; what does not fit is named.
+#include "meshfuse/ops/concretize.h"
+
 #include <gtest/gtest.h>
 
 #include "meshfuse/base/error.h"
-#include "meshfuse/ops/concretize.h"
 #include "meshfuse/ops/op_info.h"
 
 namespace meshfuse {
@@ -19,7 +20,8 @@ std::string errorOf(const Fusion& fusion, std::vector<InputShape> shapes) {
 
 TEST(Concretize, EveryExtentBecomesAConstant) {
   Fusion fusion;
-  const ValId x = fusion.addInputTensor(PrimType::Float, std::vector<int64_t>{-1, -1}, {true, true});
+  const ValId x =
+      fusion.addInputTensor(PrimType::Float, std::vector<int64_t>{-1, -1}, {true, true});
   const ValId y = addCall(fusion, *findOp("reshape"), {x, Ints{-1, 4}})[0];
   const ValId z = addCall(fusion, *findOp("sum"), {y, Ints{0}})[0];
   fusion.addOutput(z);
@@ -27,7 +29,9 @@ TEST(Concretize, EveryExtentBecomesAConstant) {
   EXPECT_EQ(toText(concrete.val(x).tensor()), "Float[6, 2]");
   EXPECT_EQ(toText(concrete.val(y).tensor()), "Float[3, 4]");
   EXPECT_EQ(toText(concrete.val(z).tensor()), "Float[4]");
-  EXPECT_NE(errorOf(fusion, {{{3, 3}}}).find("Total element counts across view operation must match"), std::string::npos);
+  EXPECT_NE(
+      errorOf(fusion, {{{3, 3}}}).find("Total element counts across view operation must match"),
+      std::string::npos);
 }
 
 TEST(Concretize, ASymbolicSizeOfOneDoesNotStretch) {
@@ -36,7 +40,8 @@ TEST(Concretize, ASymbolicSizeOfOneDoesNotStretch) {
   const ValId y = fusion.addInputTensor(PrimType::Float, std::vector<int64_t>{-1}, {true});
   fusion.addOutput(addCall(fusion, *findOp("add"), {x, y})[0]);
   EXPECT_EQ(errorOf(fusion, {{{3}}, {{3}}}), "no error");
-  EXPECT_NE(errorOf(fusion, {{{3}}, {{1}}}).find("add: operand sizes must agree"), std::string::npos);
+  EXPECT_NE(errorOf(fusion, {{{3}}, {{1}}}).find("add: operand sizes must agree"),
+            std::string::npos);
 }
 
 TEST(Concretize, AStaticSizeMustBeMet) {
@@ -44,7 +49,8 @@ TEST(Concretize, AStaticSizeMustBeMet) {
   const ValId x = fusion.addInputTensor(PrimType::Float, std::vector<int64_t>{4}, {true});
   fusion.addOutput(addCall(fusion, *findOp("neg"), {x})[0]);
   EXPECT_EQ(errorOf(fusion, {{{5}}}),
-            "execute: an input has the sizes that the definition states: tv0 is Float[4] but got sizes [5]; pass that size, "
+            "execute: an input has the sizes that the definition states: tv0 is Float[4] but got "
+            "sizes [5]; pass that size, "
             "or define the dimension as -1");
 }
 

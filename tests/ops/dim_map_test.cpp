@@ -1,11 +1,11 @@
 // Dimension maps of reshapes, checked by brute force: the elements that a factor's index selects are the same on both sides.
-#include <gtest/gtest.h>
-
 #include <functional>
 #include <numeric>
 
-#include "meshfuse/ops/op_info.h"
+#include <gtest/gtest.h>
+
 #include "meshfuse/ops/infer.h"
+#include "meshfuse/ops/op_info.h"
 
 namespace meshfuse {
 namespace {

@@ -1,8 +1,8 @@
 // The op table is complete, and an incomplete record is named column by column.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <set>
+
+#include <gtest/gtest.h>
 
 #include "meshfuse/ops/op_info.h"
 #include "meshfuse/ops/pointwise.h"
@@ -20,8 +20,8 @@ TEST(OpTable, EveryOpHasEveryColumn) {
 TEST(OpTable, NamesTheMissingColumnsOfARecord) {
   OpInfo empty;
   EXPECT_EQ(missingColumns(empty),
-            (std::vector<std::string>{"name", "params", "overloads", "doc", "normalize", "dtypes", "dimMap", "algebra",
-                                      "samples"}));
+            (std::vector<std::string>{"name", "params", "overloads", "doc", "normalize", "dtypes",
+                                      "dimMap", "algebra", "samples"}));
   OpInfo op = *findOp("sum");
   op.doc = "";
   op.algebra = nullptr;
@@ -42,7 +42,8 @@ TEST(OpTable, IsSortedByNameWithoutRepetition) {
 
 TEST(OpTable, DocsNameTheirReference) {
   for (const OpInfo* op : allOps()) {
-    const bool names = op->doc.find("torch.") != std::string_view::npos || op->doc.find("jax.") != std::string_view::npos;
+    const bool names = op->doc.find("torch.") != std::string_view::npos ||
+                       op->doc.find("jax.") != std::string_view::npos;
     EXPECT_TRUE(names) << op->name << ": " << op->doc;
   }
 }

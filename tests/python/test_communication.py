@@ -210,7 +210,7 @@ def test_a_late_rank_is_named_and_other_groups_go_on(ranks: RankServer) -> None:
 def test_two_threads_on_one_group_are_refused_not_deadlocked(ranks: RankServer) -> None:
     result = ranks.reports("threads", 2)
     assert re.fullmatch(
-        r"agreement of DeviceMesh\{0 1\} on 'p': calls on one process group come one after the other, in the same order on "
+        r"all_reduce\(sum\) over axis 0 of DeviceMesh\{0 1\} of 4 bytes: calls on one process group come one after the other, in the same order on "
         r"all ranks: another thread is using group '\w+' at this moment; make distributed calls from one thread, or give "
         "each thread a mesh with groups of its own",
         result[0]["refused"],

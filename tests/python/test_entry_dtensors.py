@@ -294,4 +294,7 @@ def test_a_local_part_of_other_sizes_than_its_placements_give(mesh: DeviceMesh) 
     )
     for op in ("set", "neg"):
         text = error_of(ValueError, lambda op=op: define(op).execute([d]))
-        assert "of global sizes [8, 2] on DeviceMesh{0} cpu (S(0)) has local sizes [1, 2] instead of [8, 2]" in text
+        assert (
+            "of global sizes [8, 2] on DeviceMesh{0} cpu (S(0)) has local sizes [1, 2] instead of [8, 2]"
+            in text
+        )

@@ -12,14 +12,24 @@ BUILD = Path(os.environ["MESHFUSE_TEST_BUILD"])
 
 def run(*command: str | Path) -> str:
     environment = dict(os.environ, OMP_NUM_THREADS="1")
-    result = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False, env=environment)
+    result = subprocess.run(
+        command, capture_output=True, text=True, timeout=240, check=False, env=environment
+    )
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout
 
 
 def test_the_block_on_two_processes_and_on_one() -> None:
     script = EXAMPLES / "tensor_parallel_block.py"
-    launcher = ["-m", "torch.distributed.run", "--standalone", "--local-addr", "127.0.0.1", "--nproc-per-node", "2"]
+    launcher = [
+        "-m",
+        "torch.distributed.run",
+        "--standalone",
+        "--local-addr",
+        "127.0.0.1",
+        "--nproc-per-node",
+        "2",
+    ]
     two = run(sys.executable, *launcher, script)
     one = run(sys.executable, script)
     first_values = re.compile(r"^first values: .*$", re.MULTILINE)
@@ -29,7 +39,10 @@ def test_the_block_on_two_processes_and_on_one() -> None:
         assert found is not None
         assert float(found[1]) <= 1e-5
     # One reduction: the row-parallel product, 4 sentences of 18 tokens of 384 floats.
-    assert f"--- collectives of one call\n1 x all_reduce(sum) on mesh axis 0, {4 * 18 * 384 * 4} bytes\n---" in two
+    assert (
+        f"--- collectives of one call\n1 x all_reduce(sum) on mesh axis 0, {4 * 18 * 384 * 4} bytes\n---"
+        in two
+    )
     assert "--- collectives of one call\nnone\n" in one
 
 

@@ -5,8 +5,9 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from meshfuse import DataType, FusionDefinition, ops
 from meshfuse.pytorch_utils import torch_dtype_to_nvfuser_dtype
+
+from meshfuse import DataType, FusionDefinition, ops
 
 REAL = [torch.float32, torch.float64, torch.float16, torch.bfloat16]
 WHOLE = [torch.int64, torch.int32]
@@ -54,7 +55,18 @@ POINTWISE: dict[str, tuple[int, list[torch.dtype], Callable[..., torch.Tensor]]]
     "ge": (2, REAL + WHOLE, torch.ge),
     "set": (1, REAL + WHOLE + COMPLEX + [torch.bool], torch.clone),
 }
-STRUCTURED = {"where", "cast", "broadcast_in_dim", "permute", "reshape", "sum", "max", "var_mean", "matmul", "linear"}
+STRUCTURED = {
+    "where",
+    "cast",
+    "broadcast_in_dim",
+    "permute",
+    "reshape",
+    "sum",
+    "max",
+    "var_mean",
+    "matmul",
+    "linear",
+}
 
 LAYOUTS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "contiguous": lambda t: t,
@@ -66,7 +78,9 @@ LAYOUTS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 SIZES = [(4, 6), (1, 5), (3, 1), (0, 4), (7, 3)]
 
 
-def make(shape: tuple[int, ...], dtype: torch.dtype, low: int = -9, high: int = 9, seed: int = 0) -> torch.Tensor:
+def make(
+    shape: tuple[int, ...], dtype: torch.dtype, low: int = -9, high: int = 9, seed: int = 0
+) -> torch.Tensor:
     generator = torch.Generator().manual_seed(seed + math.prod(shape))
     whole = torch.randint(low, high, shape, generator=generator)
     if dtype == torch.bool:
@@ -108,7 +122,11 @@ def test_pointwise(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name, (count, _, _) in POINTWISE.items() if count == 2])
 def test_pointwise_with_numbers_and_broadcasts(name: str) -> None:
     _, _, reference = POINTWISE[name]
-    a, row, column = make((4, 6), torch.float32), make((1, 6), torch.float32, 1), make((4, 1), torch.float32, 1)
+    a, row, column = (
+        make((4, 6), torch.float32),
+        make((1, 6), torch.float32, 1),
+        make((4, 1), torch.float32, 1),
+    )
     operation = getattr(ops, name)
     for b in (row, column, row[0]):
         (got,) = run(lambda fd, x, y: operation(x, y), [a, b])
@@ -131,7 +149,11 @@ def test_special_values_pass_as_torch_passes_them() -> None:
 def test_where() -> None:
     for dtype in REAL + WHOLE + COMPLEX + [torch.bool]:
         for shape in SIZES:
-            condition, a, b = make(shape, torch.bool), make(shape, dtype, seed=1), make(shape, dtype, seed=2)
+            condition, a, b = (
+                make(shape, torch.bool),
+                make(shape, dtype, seed=1),
+                make(shape, dtype, seed=2),
+            )
             (got,) = run(lambda fd, c, x, y: fd.ops.where(c, x, y), [condition, a, b])
             check(got, torch.where(condition, a, b))
 
@@ -141,8 +163,14 @@ def test_cast_between_all_types() -> None:
     for source in types:
         for target in types:
             x = make((3, 5), source)
-            (got,) = run(lambda fd, a, t=target: fd.ops.cast(a, torch_dtype_to_nvfuser_dtype(t)), [x])
-            real = x.real if source.is_complex and not target.is_complex and target != torch.bool else x
+            (got,) = run(
+                lambda fd, a, t=target: fd.ops.cast(a, torch_dtype_to_nvfuser_dtype(t)), [x]
+            )
+            real = (
+                x.real
+                if source.is_complex and not target.is_complex and target != torch.bool
+                else x
+            )
             check(got, real.to(target))
 
 
@@ -172,7 +200,9 @@ def test_reductions(name: str) -> None:
                 for dims in ([0], [1], [-1], [0, 1]):
                     for keepdim in (False, True):
                         x = layout(make(shape, dtype))
-                        (got,) = run(lambda fd, a, d=dims, k=keepdim: getattr(fd.ops, name)(a, d, k), [x])
+                        (got,) = run(
+                            lambda fd, a, d=dims, k=keepdim: getattr(fd.ops, name)(a, d, k), [x]
+                        )
                         check(got, reduced(x, dims, keepdim)[name])
 
 
@@ -195,16 +225,30 @@ def test_reduction_corners() -> None:
 def test_var_mean() -> None:
     for dtype in (torch.float32, torch.float64, *COMPLEX):
         for layout in LAYOUTS.values():
-            for dims, correction, keepdim in (([0], 0, False), ([1], 1, True), ([0, 1], 2, False), ([0], 3, True)):
+            for dims, correction, keepdim in (
+                ([0], 0, False),
+                ([1], 1, True),
+                ([0, 1], 2, False),
+                ([0], 3, True),
+            ):
                 x = layout(make((4, 6), dtype))
-                got = run(lambda fd, a, d=dims, c=correction, k=keepdim: fd.ops.var_mean(a, d, c, k), [x])
+                got = run(
+                    lambda fd, a, d=dims, c=correction, k=keepdim: fd.ops.var_mean(a, d, c, k), [x]
+                )
                 expected = torch.var_mean(x, dims, correction=correction, keepdim=keepdim)
                 check(got[0], expected[0])
                 check(got[1], expected[1])
 
 
 def test_matmul_and_linear() -> None:
-    shapes = [((4, 6), (6, 2)), ((2, 4, 6), (6, 3)), ((2, 1, 3, 4), (5, 4, 2)), ((6,), (6, 4)), ((4, 6), (6,)), ((6,), (6,))]
+    shapes = [
+        ((4, 6), (6, 2)),
+        ((2, 4, 6), (6, 3)),
+        ((2, 1, 3, 4), (5, 4, 2)),
+        ((6,), (6, 4)),
+        ((4, 6), (6,)),
+        ((6,), (6,)),
+    ]
     for dtype in REAL + WHOLE + COMPLEX:
         for a_shape, b_shape in shapes:
             a, b = make(a_shape, dtype), make(b_shape, dtype, seed=1)

@@ -12,6 +12,8 @@ def test_the_example_prints_its_output() -> None:
     output = re.search(r"```text\n(.*?)```", text, re.DOTALL)
     assert code is not None
     assert output is not None
-    run = subprocess.run([sys.executable, "-c", code[1]], capture_output=True, text=True, timeout=120, check=False)
+    run = subprocess.run(
+        [sys.executable, "-c", code[1]], capture_output=True, text=True, timeout=120, check=False
+    )
     assert run.stderr == ""
     assert run.stdout.rstrip() == output[1].rstrip()

@@ -1,11 +1,10 @@
 // Every op sample under every legal placement of its inputs, on simulated meshes of 1, 2, 3 and (2, 2) ranks: the result equals
 // the undistributed one, or the call is refused. Above 500 combinations a seeded sample is taken.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <random>
 
 #include <ATen/ATen.h>
+#include <gtest/gtest.h>
 
 #include "meshfuse/base/error.h"
 #include "meshfuse/evaluator/program.h"
@@ -50,9 +49,11 @@ Case makeCase(const OpInfo& op, const OpSample& sample, at::Generator& generator
   std::vector<Arg> args = sample.args;
   for (size_t i = 0; i < sample.tensors.size(); ++i) {
     const OpSample::Tensor& tensor = sample.tensors[i];
-    args[sample.tensorArgs[i]] = result.fusion.addInputTensor(tensor.dtype, tensor.sizes, contiguityOf(tensor.sizes));
+    args[sample.tensorArgs[i]] =
+        result.fusion.addInputTensor(tensor.dtype, tensor.sizes, contiguityOf(tensor.sizes));
     result.inputs.push_back(makeTensor(tensor, generator));
-    result.name += toText(result.fusion.val(std::get<ValId>(args[sample.tensorArgs[i]])).tensor()) + " ";
+    result.name +=
+        toText(result.fusion.val(std::get<ValId>(args[sample.tensorArgs[i]])).tensor()) + " ";
   }
   for (ValId output : addCall(result.fusion, op, std::move(args))) {
     result.fusion.addOutput(output);
@@ -67,7 +68,8 @@ std::vector<Placement> placementsOf(const TensorType& type) {
     placements.push_back(Placement::shard(dim));
   }
   const TypeCategory category = categoryOf(type.dtype);
-  for (ReduceKind kind : {ReduceKind::Sum, ReduceKind::Avg, ReduceKind::Max, ReduceKind::Min, ReduceKind::Product}) {
+  for (ReduceKind kind :
+       {ReduceKind::Sum, ReduceKind::Avg, ReduceKind::Max, ReduceKind::Min, ReduceKind::Product}) {
     const bool isOrder = kind == ReduceKind::Max || kind == ReduceKind::Min;
     if (isOrder || category == TypeCategory::Floating ||
         (category == TypeCategory::Integral && kind != ReduceKind::Avg)) {
@@ -114,7 +116,8 @@ std::vector<int64_t> sizesOf(const at::Tensor& tensor) { return tensor.sizes().v
 
 bool isPlainAndEven(const Sharding& sharding, const at::Tensor& tensor) {
   return isEven(sharding, sizesOf(tensor)) &&
-         std::ranges::none_of(sharding.placements, [](const Placement& p) { return p.isStridedShard(); });
+         std::ranges::none_of(sharding.placements,
+                              [](const Placement& p) { return p.isStridedShard(); });
 }
 
 struct Tally {
@@ -154,14 +157,19 @@ void check(const Case& test, const std::vector<Sharding>& shardings, const Devic
         locals.push_back(rank[i].asTensor());
       }
       const TensorType& type = program.fusion().val(program.fusion().outputs()[i]).tensor();
-      const at::Tensor global = gatherFromRanks(locals, *type.sharding, expected[i].asTensor().sizes());
-      ASSERT_TRUE(at::allclose(global.to(at::kDouble), expected[i].asTensor().to(at::kDouble), 1e-5, 1e-5, true))
-          << label << " gives " << type.sharding->toText() << "\n" << global << "\ninstead of\n" << expected[i].asTensor();
+      const at::Tensor global =
+          gatherFromRanks(locals, *type.sharding, expected[i].asTensor().sizes());
+      ASSERT_TRUE(at::allclose(global.to(at::kDouble), expected[i].asTensor().to(at::kDouble), 1e-5,
+                               1e-5, true))
+          << label << " gives " << type.sharding->toText() << "\n"
+          << global << "\ninstead of\n"
+          << expected[i].asTensor();
     }
     ++tally.right;
   } catch (const UserError& error) {
     ASSERT_FALSE(mustRun) << label << ": " << error.what();
-    ASSERT_NE(std::string(error.what()).find("is not supported; redistribute the operand"), std::string::npos)
+    ASSERT_NE(std::string(error.what()).find("is not supported; redistribute the operand"),
+              std::string::npos)
         << error.what();
     ++tally.refused;
   }
@@ -179,7 +187,9 @@ void checkOnMesh(const Case& test, const DeviceMesh& mesh, std::mt19937& random,
   const std::vector<PolymorphicValue> expected = whole.run(inputs, nullptr)[0];
   const size_t count = std::min(combinations, kMostCombinations);
   for (size_t i = 0; i < count && !::testing::Test::HasFatalFailure(); ++i) {
-    size_t number = combinations > kMostCombinations ? std::uniform_int_distribution<size_t>(0, combinations - 1)(random) : i;
+    size_t number = combinations > kMostCombinations
+                        ? std::uniform_int_distribution<size_t>(0, combinations - 1)(random)
+                        : i;
     std::vector<Sharding> shardings;
     for (const auto& choice : choices) {
       shardings.push_back(choice[number % choice.size()]);
@@ -209,7 +219,8 @@ TEST_P(ShardingRules, EqualTheUndistributedResultOrAreRefused) {
   RecordProperty("refused", static_cast<int>(tally.refused));
 }
 
-INSTANTIATE_TEST_SUITE_P(AllOps, ShardingRules, ::testing::ValuesIn(allOps().begin(), allOps().end()),
+INSTANTIATE_TEST_SUITE_P(AllOps, ShardingRules,
+                         ::testing::ValuesIn(allOps().begin(), allOps().end()),
                          [](const auto& info) { return std::string(info.param->name); });
 
 }  // namespace

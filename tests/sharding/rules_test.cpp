@@ -1,7 +1,7 @@
 // Rules of single ops, and the steps of a resharding.
-#include <gtest/gtest.h>
-
 #include <algorithm>
+
+#include <gtest/gtest.h>
 
 #include "meshfuse/base/error.h"
 #include "meshfuse/ir/print.h"
@@ -19,7 +19,8 @@ const Placement P = Placement::partial();
 Placement S(int64_t dim) { return Placement::shard(dim); }
 
 ShardingId on(std::vector<int64_t> mesh, Placements placements) {
-  return intern(makeSharding(DeviceMesh::fromShape(std::move(mesh)), MeshDevice::Cpu, std::move(placements)));
+  return intern(
+      makeSharding(DeviceMesh::fromShape(std::move(mesh)), MeshDevice::Cpu, std::move(placements)));
 }
 
 std::string stepsOf(std::vector<int64_t> mesh, const Placements& from, const Placements& to,
@@ -60,7 +61,9 @@ TEST(ReshardPlan, GathersInnerAxesBeforeOuterOnesOfOneDimension) {
 TEST(ReshardPlan, StridedShardsStayOrAreRefused) {
   const Placement strided = Placement::stridedShard(0, 2);
   EXPECT_EQ(stepsOf({2, 2}, {strided, S(0)}, {strided, S(0)}, {8}), "");
-  EXPECT_NE(stepsOf({2, 2}, {strided, S(0)}, {R, R}, {8}).find("refused: gathering a strided shard"), std::string::npos);
+  EXPECT_NE(
+      stepsOf({2, 2}, {strided, S(0)}, {R, R}, {8}).find("refused: gathering a strided shard"),
+      std::string::npos);
 }
 
 /// A definition of one op over Float inputs, propagated.
@@ -74,7 +77,9 @@ class Propagate : public ::testing::Test {
     shardings.push_back(sharding);
     return fusion.addInputTensor(PrimType::Float, shape, contiguity);
   }
-  ValId call(std::string_view op, std::vector<Arg> args) { return addCall(fusion, *findOp(op), std::move(args))[0]; }
+  ValId call(std::string_view op, std::vector<Arg> args) {
+    return addCall(fusion, *findOp(op), std::move(args))[0];
+  }
 
   Fusion propagate(ValId output) {
     fusion.addOutput(output);
@@ -83,7 +88,9 @@ class Propagate : public ::testing::Test {
   static Placements placements(const Fusion& result) {
     return result.val(result.outputs()[0]).tensor().sharding->placements;
   }
-  static int64_t reshards(const Fusion& result) { return std::ranges::count_if(result.exprs(), isReshard); }
+  static int64_t reshards(const Fusion& result) {
+    return std::ranges::count_if(result.exprs(), isReshard);
+  }
 
   Fusion fusion;
   std::vector<ShardingId> shardings;
@@ -124,13 +131,15 @@ TEST_F(Propagate, ANumberIsNotAddedToPartialValues) {
 }
 
 TEST_F(Propagate, PartialValuesAddWithoutCommunication) {
-  const Fusion result = propagate(call("add", {input({4}, on({2}, {P})), input({4}, on({2}, {P}))}));
+  const Fusion result =
+      propagate(call("add", {input({4}, on({2}, {P})), input({4}, on({2}, {P}))}));
   EXPECT_EQ(reshards(result), 0);
   EXPECT_EQ(placements(result), Placements{P});
 }
 
 TEST_F(Propagate, ReshapeKeepsTheOuterShardWhereItDivides) {
-  EXPECT_EQ(placements(propagate(call("reshape", {input({12, 8}, on({4}, {S(0)})), Ints{16, 6}}))), Placements{S(0)});
+  EXPECT_EQ(placements(propagate(call("reshape", {input({12, 8}, on({4}, {S(0)})), Ints{16, 6}}))),
+            Placements{S(0)});
 }
 
 TEST_F(Propagate, ReshapeOfAnInnerShardGathers) {
@@ -147,8 +156,10 @@ TEST_F(Propagate, UnevenShardsPassElementwiseAndAreRefusedWhereTheyWouldMove) {
     FAIL() << "an uneven gather must be refused";
   } catch (const UserError& error) {
     EXPECT_STREQ(error.what(),
-                 "var_mean: an operand must lie as the op needs it: operand tv0 of type Float[5, 3] @ DeviceMesh{0 1} cpu "
-                 "(S(0)): gathering unequal shards, S(0) on mesh axis 0 of size 5, is not supported; redistribute the "
+                 "var_mean: an operand must lie as the op needs it: operand tv0 of type Float[5, "
+                 "3] @ DeviceMesh{0 1} cpu "
+                 "(S(0)): gathering unequal shards, S(0) on mesh axis 0 of size 5, is not "
+                 "supported; redistribute the "
                  "operand before the call, or use sizes that divide by the mesh axis");
   }
 }
@@ -166,11 +177,14 @@ TEST_F(Propagate, RefusesInputsThatDoNotFitTogether) {
     }
     return "no error";
   };
-  EXPECT_NE(errorOf(on({2}, {R}), {}).find("distributed and plain tensors do not mix: input tv1 is a plain tensor"),
+  EXPECT_NE(errorOf(on({2}, {R}), {})
+                .find("distributed and plain tensors do not mix: input tv1 is a plain tensor"),
             std::string::npos);
-  EXPECT_NE(errorOf(on({2}, {R}), on({4}, {R})).find("distributed inputs lie on one mesh"), std::string::npos);
-  EXPECT_NE(errorOf(on({2}, {S(1)}), on({2}, {R})).find("a placement names a dimension of its tensor"),
+  EXPECT_NE(errorOf(on({2}, {R}), on({4}, {R})).find("distributed inputs lie on one mesh"),
             std::string::npos);
+  EXPECT_NE(
+      errorOf(on({2}, {S(1)}), on({2}, {R})).find("a placement names a dimension of its tensor"),
+      std::string::npos);
   EXPECT_NE(errorOf(on({2, 2}, {P, Placement::partial(ReduceKind::Max)}), on({2, 2}, {R, R}))
                 .find("one tensor's partial placements combine in one way"),
             std::string::npos);

@@ -8,15 +8,16 @@
 #include "meshfuse/ops/infer.h"
 #include "meshfuse/values/comparison.h"
 #include "meshfuse/values/conversions.h"
-#include "meshfuse/values/value_types.h"
 #include "meshfuse/values/torch_types.h"
 #include "meshfuse/values/value_print.h"
+#include "meshfuse/values/value_types.h"
 
 namespace meshfuse {
 
 namespace {
 
-[[noreturn]] void refuse(const Fusion& fusion, ValId val, std::string_view rule, const std::string& found) {
+[[noreturn]] void refuse(const Fusion& fusion, ValId val, std::string_view rule,
+                         const std::string& found) {
   throwUser(ErrorKind::Runtime, {"evaluate", rule, fusion.nameOf(val) + " got " + found,
                                  "bind a value that fits the definition"});
 }
@@ -26,7 +27,8 @@ void checkTensor(const Fusion& fusion, ValId id, const at::Tensor& tensor) {
   const bool isIndex = type.dtype == PrimType::Index &&
                        (tensor.scalar_type() == at::kInt || tensor.scalar_type() == at::kLong);
   if (!isIndex && findPrimTypeOf(tensor.scalar_type()) != type.dtype) {
-    refuse(fusion, id, "Expected to be bound to a tensor of dtype " + std::string(internalNameOf(type.dtype)),
+    refuse(fusion, id,
+           "Expected to be bound to a tensor of dtype " + std::string(internalNameOf(type.dtype)),
            "a tensor of dtype " + std::string(c10::toString(tensor.scalar_type())));
   }
   if (tensor.dim() != type.rank()) {
@@ -39,7 +41,8 @@ void checkDimension(const Fusion& fusion, ValId id, const at::Tensor& tensor, in
   const IterDomain& domain = fusion.val(id).tensor().domain[static_cast<size_t>(dim)];
   const std::optional<int64_t> extent = domain.extent.asConstant();
   if (extent && *extent != tensor.size(dim)) {
-    refuse(fusion, id, "Expected size " + std::to_string(*extent) + " in dimension " + std::to_string(dim),
+    refuse(fusion, id,
+           "Expected size " + std::to_string(*extent) + " in dimension " + std::to_string(dim),
            "size " + std::to_string(tensor.size(dim)));
   }
   if (domain.isExpanded() && tensor.size(dim) != 1 && tensor.stride(dim) != 0) {
@@ -48,11 +51,14 @@ void checkDimension(const Fusion& fusion, ValId id, const at::Tensor& tensor, in
   }
 }
 
-bool isIntegralValue(const PolymorphicValue& value) { return value.is<int64_t>() || value.is<bool>(); }
+bool isIntegralValue(const PolymorphicValue& value) {
+  return value.is<int64_t>() || value.is<bool>();
+}
 
 }  // namespace
 
-ExpressionEvaluator::ExpressionEvaluator(const Fusion& fusion) : fusion_(fusion), known_(fusion.vals().size()) {}
+ExpressionEvaluator::ExpressionEvaluator(const Fusion& fusion)
+    : fusion_(fusion), known_(fusion.vals().size()) {}
 
 bool ExpressionEvaluator::isKnown(ValId val) const noexcept {
   return indexOf(val) < known_.size() && known_[indexOf(val)].hasValue();
@@ -72,7 +78,8 @@ void ExpressionEvaluator::bindTensor(ValId id, const at::Tensor& tensor) {
 void ExpressionEvaluator::bindScalar(ValId id, const PolymorphicValue& value) {
   const ScalarType& type = fusion_.val(id).scalar();
   if (!isScalar(value)) {
-    refuse(fusion_, id, "Expected to be bound to a scalar of type " + std::string(nameOf(type.dtype)),
+    refuse(fusion_, id,
+           "Expected to be bound to a scalar of type " + std::string(nameOf(type.dtype)),
            toText(value));
   }
   if (type.constant && !isSame(castToDtype(PolymorphicValue(*type.constant), type.dtype),
@@ -103,9 +110,10 @@ void ExpressionEvaluator::bind(ValId val, const PolymorphicValue& value) {
 void ExpressionEvaluator::bindAndCheck(ValId val, const PolymorphicValue& value) {
   const PolymorphicValue computed = std::as_const(*this).evaluate(val);
   if (computed.hasValue() && !isSameNanSensitive(computed, value)) {
-    throwUser(ErrorKind::Runtime, {"evaluate", "Tried to bind to a value: " + fusion_.nameOf(val),
-                                   "already computed as " + toText(computed) + ", bound to " + toText(value),
-                                   "bind the value that follows from the others"});
+    throwUser(ErrorKind::Runtime,
+              {"evaluate", "Tried to bind to a value: " + fusion_.nameOf(val),
+               "already computed as " + toText(computed) + ", bound to " + toText(value),
+               "bind the value that follows from the others"});
   }
   bind(val, value);
 }
@@ -118,7 +126,8 @@ std::optional<int64_t> ExpressionEvaluator::evaluate(const IntExpr& expr) const 
 }
 
 /// Computes `val` with what `known` holds, adding what it computes on the way.
-PolymorphicValue ExpressionEvaluator::compute(ValId val, std::vector<PolymorphicValue>& known) const {
+PolymorphicValue ExpressionEvaluator::compute(ValId val,
+                                              std::vector<PolymorphicValue>& known) const {
   PolymorphicValue& slot = known[indexOf(val)];
   const Val& definition = fusion_.val(val);
   if (slot.hasValue()) {
@@ -149,8 +158,8 @@ PolymorphicValue ExpressionEvaluator::compute(ValId val, std::vector<Polymorphic
       operandSizes.push_back(operand.asTensor().sizes().vec());
     }
   }
-  const auto outputSizes =
-      definition.isTensor() ? inferSizes(fusion_, expr, operandSizes) : std::vector<std::vector<int64_t>>{};
+  const auto outputSizes = definition.isTensor() ? inferSizes(fusion_, expr, operandSizes)
+                                                 : std::vector<std::vector<int64_t>>{};
   std::vector<PolymorphicValue> results = evaluateCall({&fusion_, &expr, operands, outputSizes});
   for (size_t i = 0; i < results.size(); ++i) {
     known[indexOf(expr.outputs[i])] = std::move(results[i]);

@@ -16,9 +16,9 @@
 namespace meshfuse {
 
 namespace ops {
-#define MESHFUSE_STRUCTURED_OP(folder)                                \
-  namespace folder {                                                  \
-  std::vector<PolymorphicValue> evaluate(const EvalCall& call);       \
+#define MESHFUSE_STRUCTURED_OP(folder)                          \
+  namespace folder {                                            \
+  std::vector<PolymorphicValue> evaluate(const EvalCall& call); \
   }
 #include "meshfuse/ops/structured_ops.inc"
 #undef MESHFUSE_STRUCTURED_OP
@@ -42,7 +42,8 @@ EvalFunction evalFunctionOf(const OpInfo& op) {
   if (op.isPointwise()) {
     return &evaluatePointwise;
   }
-  const auto found = std::ranges::find(kFunctions, op.name, &std::pair<std::string_view, EvalFunction>::first);
+  const auto found =
+      std::ranges::find(kFunctions, op.name, &std::pair<std::string_view, EvalFunction>::first);
   return found == kFunctions.end() ? nullptr : found->second;
 }
 
@@ -89,7 +90,8 @@ std::vector<PolymorphicValue> emptyMeta(const EvalCall& call) {
   std::vector<PolymorphicValue> results;
   for (size_t i = 0; i < call.expr->outputs.size(); ++i) {
     const at::ScalarType dtype = torchDtype(call.fusion->val(call.expr->outputs[i]).dtype());
-    results.emplace_back(at::empty(call.outputSizes[i], at::TensorOptions(dtype).device(at::kMeta)));
+    results.emplace_back(
+        at::empty(call.outputSizes[i], at::TensorOptions(dtype).device(at::kMeta)));
   }
   return results;
 }
@@ -99,7 +101,8 @@ void checkResult(const EvalCall& call, const std::vector<PolymorphicValue>& resu
   for (size_t i = 0; i < results.size(); ++i) {
     const at::Tensor& tensor = results[i].asTensor();
     const PrimType dtype = call.fusion->val(call.expr->outputs[i]).dtype();
-    internalCheck(tensor.scalar_type() == torchDtype(dtype), "an evaluation gives the dtype that the IR states");
+    internalCheck(tensor.scalar_type() == torchDtype(dtype),
+                  "an evaluation gives the dtype that the IR states");
     internalCheck(std::ranges::equal(tensor.sizes(), call.outputSizes[i]),
                   "an evaluation gives the sizes that the IR states");
   }
@@ -121,8 +124,8 @@ std::vector<PolymorphicValue> evaluateCall(const EvalCall& call) {
     }
     results = emptyMeta(call);
   } catch (const c10::Error& error) {
-    throwUser(ErrorKind::Runtime, {op.name, "torch runs the operation", error.what_without_backtrace(),
-                                   "see torch's message"});
+    throwUser(ErrorKind::Runtime, {op.name, "torch runs the operation",
+                                   error.what_without_backtrace(), "see torch's message"});
   }
   checkResult(call, results);
   return results;

@@ -19,7 +19,9 @@ at::Tensor differenceOf(const at::Tensor& x0, const at::Tensor& x1) {
   return x0.scalar_type() == at::kBool ? at::logical_xor(x0, x1) : at::sub(x0, x1);
 }
 
-at::Tensor negativeOf(const at::Tensor& x0) { return x0.scalar_type() == at::kBool ? at::clone(x0) : at::neg(x0); }
+at::Tensor negativeOf(const at::Tensor& x0) {
+  return x0.scalar_type() == at::kBool ? at::clone(x0) : at::neg(x0);
+}
 
 /// Truncating for integers. The most negative number divided by -1 traps in the processor's division: it wraps here.
 at::Tensor quotientOf(const at::Tensor& x0, const at::Tensor& x1) {
@@ -34,10 +36,10 @@ at::Tensor quotientOf(const at::Tensor& x0, const at::Tensor& x1) {
 using RowFunction = at::Tensor (*)(const at::Tensor&, const at::Tensor&, const at::Tensor&);
 
 constexpr std::array kRowFunctions{
-#define MESHFUSE_POINTWISE(name, arity, types, algebra, sample, aten, device, doc)             \
-  static_cast<RowFunction>([]([[maybe_unused]] const at::Tensor& x0,                           \
-                              [[maybe_unused]] const at::Tensor& x1,                           \
-                              [[maybe_unused]] const at::Tensor& x2) -> at::Tensor { return aten; }),
+#define MESHFUSE_POINTWISE(name, arity, types, algebra, sample, aten, device, doc)     \
+  static_cast<RowFunction>(                                                            \
+      []([[maybe_unused]] const at::Tensor& x0, [[maybe_unused]] const at::Tensor& x1, \
+         [[maybe_unused]] const at::Tensor& x2) -> at::Tensor { return aten; }),
 #include "meshfuse/ops/pointwise.def"
 #undef MESHFUSE_POINTWISE
 };

@@ -115,7 +115,8 @@ void runReshard(const Fusion& fusion, const Expr& expr, std::vector<RankState>& 
     locals.push_back(state.values[indexOf(from)].asTensor());
     ranks.push_back(state.rank);
   }
-  const Resharding resharding{*fusion.val(from).tensor().sharding, *fusion.val(to).tensor().sharding,
+  const Resharding resharding{*fusion.val(from).tensor().sharding,
+                              *fusion.val(to).tensor().sharding,
                               std::get<Scalar>(expr.args[1]).toInt()};
   locals = evaluateResharding(resharding, ranks, locals, collectives);
   for (size_t i = 0; i < states.size(); ++i) {
@@ -179,7 +180,8 @@ std::vector<CollectiveEstimate> collectivesOf(const Fusion& sharded) {
     for (int64_t size : localSizesOf(kind == "all_gather" ? to : from, 0)) {
       elements *= size;
     }
-    estimates.push_back({ExprId{static_cast<uint32_t>(i)}, std::string(kind), elements * bytesOf(from.dtype)});
+    estimates.push_back(
+        {ExprId{static_cast<uint32_t>(i)}, std::string(kind), elements * bytesOf(from.dtype)});
   }
   return estimates;
 }

@@ -35,7 +35,8 @@ at::Tensor termOf(const at::Tensor& local, ReduceKind kind, int64_t index) {
 
 at::Tensor changeLocally(const Resharding& resharding, const at::Tensor& local, int64_t rank) {
   const DeviceMesh& mesh = resharding.to.mesh;
-  const int64_t index = (*mesh.coordinateOf(mesh.rankAtLinear(rank)))[static_cast<size_t>(resharding.axis)];
+  const int64_t index =
+      (*mesh.coordinateOf(mesh.rankAtLinear(rank)))[static_cast<size_t>(resharding.axis)];
   const Placement& to = resharding.to.placements[static_cast<size_t>(resharding.axis)];
   return to.isPartial() ? termOf(local, to.reduce, index)
                         : chunkOf(local, to.dim, mesh.size(resharding.axis), index);
@@ -64,7 +65,8 @@ LocalTensors evaluateResharding(const Resharding& resharding, std::span<const in
     return results;
   }
   internalCheck(collectives != nullptr, "a program that communicates is given collectives");
-  CollectiveSpec spec{&resharding.to.mesh, resharding.axis, from.isPartial() ? to.dim : from.dim, from.reduce};
+  CollectiveSpec spec{&resharding.to.mesh, resharding.axis, from.isPartial() ? to.dim : from.dim,
+                      from.reduce};
   if (collective == "all_gather") {
     return collectives->allGather(spec, locals);
   }

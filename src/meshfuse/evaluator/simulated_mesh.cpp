@@ -19,7 +19,8 @@ at::Tensor combine(const LocalTensors& terms, ReduceKind kind) {
     case ReduceKind::Sum:
       return at::sum(stacked, {0}, false, stacked.scalar_type());
     case ReduceKind::Avg:
-      return at::div(at::sum(stacked, {0}, false, stacked.scalar_type()), static_cast<int64_t>(terms.size()));
+      return at::div(at::sum(stacked, {0}, false, stacked.scalar_type()),
+                     static_cast<int64_t>(terms.size()));
     case ReduceKind::Max:
       return at::amax(stacked, {0});
     case ReduceKind::Min:
@@ -31,10 +32,12 @@ at::Tensor combine(const LocalTensors& terms, ReduceKind kind) {
 }
 
 /// Applies `collective` to every line of ranks along the axis; it maps the line's tensors to as many results.
-LocalTensors alongAxis(const DeviceMesh& mesh, const CollectiveSpec& spec, const LocalTensors& locals,
+LocalTensors alongAxis(const DeviceMesh& mesh, const CollectiveSpec& spec,
+                       const LocalTensors& locals,
                        const std::function<LocalTensors(const LocalTensors&)>& collective) {
   internalCheck(*spec.mesh == mesh, "a simulated mesh runs the collectives of its own mesh");
-  internalCheck(static_cast<int64_t>(locals.size()) == mesh.size(), "a simulated mesh hosts all its ranks");
+  internalCheck(static_cast<int64_t>(locals.size()) == mesh.size(),
+                "a simulated mesh hosts all its ranks");
   LocalTensors results(locals.size());
   for (size_t first = 0; first < locals.size(); ++first) {
     if (results[first].defined()) {
@@ -66,7 +69,8 @@ LocalTensors copies(const at::Tensor& tensor, size_t count) {
 at::Tensor termOf(const at::Tensor& tensor, ReduceKind kind, int64_t index, int64_t count) {
   const bool isLast = index + 1 == count;
   if (tensor.scalar_type() == at::kBool) {
-    internalCheck(kind == ReduceKind::Max || kind == ReduceKind::Min, "bools are partial as any or all");
+    internalCheck(kind == ReduceKind::Max || kind == ReduceKind::Min,
+                  "bools are partial as any or all");
     return index == 0 ? tensor : at::full_like(tensor, kind == ReduceKind::Min);
   }
   const int64_t others = (count - 1) * (count + 2) / 2;  // 2 + 3 + … + count
@@ -88,8 +92,8 @@ at::Tensor termOf(const at::Tensor& tensor, ReduceKind kind, int64_t index, int6
 using Emit = std::function<void(const std::vector<int64_t>& coordinate, const at::Tensor&)>;
 
 /// Splits partial axes from axis `coordinate.size()` on, in order, and emits each rank's term of the whole.
-void splitPartials(const at::Tensor& tensor, const Sharding& sharding, std::vector<int64_t> coordinate,
-                   const Emit& emit) {
+void splitPartials(const at::Tensor& tensor, const Sharding& sharding,
+                   std::vector<int64_t> coordinate, const Emit& emit) {
   const size_t axis = coordinate.size();
   if (axis == sharding.placements.size()) {
     emit(coordinate, tensor);
@@ -100,13 +104,14 @@ void splitPartials(const at::Tensor& tensor, const Sharding& sharding, std::vect
   coordinate.push_back(0);
   for (int64_t i = 0; i < count; ++i) {
     coordinate.back() = i;
-    splitPartials(placement.isPartial() ? termOf(tensor, placement.reduce, i, count) : tensor, sharding,
-                  coordinate, emit);
+    splitPartials(placement.isPartial() ? termOf(tensor, placement.reduce, i, count) : tensor,
+                  sharding, coordinate, emit);
   }
 }
 
 /// The global indices of dimension `dim` held at `coordinate`, as a tensor.
-at::Tensor indicesOf(const Sharding& sharding, int64_t dim, int64_t size, std::span<const int64_t> coordinate) {
+at::Tensor indicesOf(const Sharding& sharding, int64_t dim, int64_t size,
+                     std::span<const int64_t> coordinate) {
   LocalTensors runs{at::empty({0}, at::kLong)};
   for (const IndexRange& run : localRuns(sharding, dim, size, coordinate)) {
     runs.push_back(at::arange(run.begin, run.end, at::kLong));
@@ -137,17 +142,20 @@ void placeLocal(Assembly& assembly, const at::Tensor& local, const Sharding& sha
   const c10::List<std::optional<at::Tensor>> list(indices);
   const at::Tensor known = at::index(assembly.known, list);
   if (!isSame(at::where(known, at::index(assembly.values, list), local), local)) {
-    throwUser(ErrorKind::Runtime, {"gather", "replicas hold the same values",
-                                   "the rank at " + toText(coordinate) + " disagrees under " + sharding.toText(),
-                                   "check that each rank ran the same program"});
+    throwUser(ErrorKind::Runtime,
+              {"gather", "replicas hold the same values",
+               "the rank at " + toText(coordinate) + " disagrees under " + sharding.toText(),
+               "check that each rank ran the same program"});
   }
   assembly.values.index_put_(list, local);
   assembly.known.index_put_(list, at::ones_like(known));
 }
 
 /// Combines terms keyed by coordinate on the partial axes, innermost axis first.
-at::Tensor combineTerms(std::map<std::vector<int64_t>, at::Tensor> terms, const Sharding& sharding) {
-  for (auto placement = sharding.placements.rbegin(); placement != sharding.placements.rend(); ++placement) {
+at::Tensor combineTerms(std::map<std::vector<int64_t>, at::Tensor> terms,
+                        const Sharding& sharding) {
+  for (auto placement = sharding.placements.rbegin(); placement != sharding.placements.rend();
+       ++placement) {
     if (!placement->isPartial()) {
       continue;
     }
@@ -168,12 +176,14 @@ at::Tensor combineTerms(std::map<std::vector<int64_t>, at::Tensor> terms, const 
 Collectives simulatedCollectives(const DeviceMesh& mesh) {
   Collectives collectives;
   collectives.allReduce = [mesh](const CollectiveSpec& spec, const LocalTensors& locals) {
-    return alongAxis(mesh, spec, locals,
-                     [&](const LocalTensors& line) { return copies(combine(line, spec.reduce), line.size()); });
+    return alongAxis(mesh, spec, locals, [&](const LocalTensors& line) {
+      return copies(combine(line, spec.reduce), line.size());
+    });
   };
   collectives.allGather = [mesh](const CollectiveSpec& spec, const LocalTensors& locals) {
-    return alongAxis(mesh, spec, locals,
-                     [&](const LocalTensors& line) { return copies(at::cat(line, spec.dim), line.size()); });
+    return alongAxis(mesh, spec, locals, [&](const LocalTensors& line) {
+      return copies(at::cat(line, spec.dim), line.size());
+    });
   };
   collectives.reduceScatter = [mesh](const CollectiveSpec& spec, const LocalTensors& locals) {
     return alongAxis(mesh, spec, locals, [&](const LocalTensors& line) {
@@ -186,13 +196,14 @@ Collectives simulatedCollectives(const DeviceMesh& mesh) {
 
 LocalTensors shardOverRanks(const at::Tensor& global, const Sharding& sharding) {
   LocalTensors locals;
-  splitPartials(global, sharding, {}, [&](const std::vector<int64_t>& coordinate, const at::Tensor& term) {
-    at::Tensor local = term;
-    for (int64_t dim = 0; dim < global.dim(); ++dim) {
-      local = local.index_select(dim, indicesOf(sharding, dim, global.size(dim), coordinate));
-    }
-    locals.push_back(local.clone());
-  });
+  splitPartials(
+      global, sharding, {}, [&](const std::vector<int64_t>& coordinate, const at::Tensor& term) {
+        at::Tensor local = term;
+        for (int64_t dim = 0; dim < global.dim(); ++dim) {
+          local = local.index_select(dim, indicesOf(sharding, dim, global.size(dim), coordinate));
+        }
+        locals.push_back(local.clone());
+      });
   return locals;
 }
 
@@ -200,7 +211,8 @@ at::Tensor gatherFromRanks(const LocalTensors& locals, const Sharding& sharding,
                            std::span<const int64_t> globalSizes) {
   // A 0-d tensor is assembled as one of a single element.
   const std::vector<int64_t> sizes =
-      globalSizes.empty() ? std::vector<int64_t>{1} : std::vector<int64_t>(globalSizes.begin(), globalSizes.end());
+      globalSizes.empty() ? std::vector<int64_t>{1}
+                          : std::vector<int64_t>(globalSizes.begin(), globalSizes.end());
   std::map<std::vector<int64_t>, Assembly> terms;  // by coordinate on the partial axes
   for (size_t rank = 0; rank < locals.size(); ++rank) {
     const std::vector<int64_t> coordinate =
@@ -216,7 +228,8 @@ at::Tensor gatherFromRanks(const LocalTensors& locals, const Sharding& sharding,
       const at::TensorOptions options = locals[rank].options();
       entry->second = {at::zeros(sizes, options), at::zeros(sizes, options.dtype(at::kBool))};
     }
-    placeLocal(entry->second, globalSizes.empty() ? locals[rank].view({1}) : locals[rank], sharding, coordinate);
+    placeLocal(entry->second, globalSizes.empty() ? locals[rank].view({1}) : locals[rank], sharding,
+               coordinate);
   }
   std::map<std::vector<int64_t>, at::Tensor> values;
   for (const auto& [key, term] : terms) {

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "meshfuse/base/error.h"
-#include "meshfuse/ops/op_info.h"
 #include "meshfuse/ops/infer.h"
+#include "meshfuse/ops/op_info.h"
 
 namespace meshfuse {
 
@@ -60,10 +60,10 @@ void completeArgs(const Fusion& fusion, const OpInfo& op, std::vector<Arg>& args
     if (std::holds_alternative<std::monostate>(args[i]) && param.optional) {
       args[i] = param.defaultValue;
     } else if (!fits(fusion, args[i], param.kind)) {
-      throwUser(ErrorKind::Type,
-                {op.name, "incompatible function arguments",
-                 "argument '" + std::string(param.name) + "' is not " + std::string(nameOf(param.kind)),
-                 "see the op's signature"});
+      throwUser(ErrorKind::Type, {op.name, "incompatible function arguments",
+                                  "argument '" + std::string(param.name) + "' is not " +
+                                      std::string(nameOf(param.kind)),
+                                  "see the op's signature"});
     }
   }
 }

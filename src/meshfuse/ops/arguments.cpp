@@ -14,12 +14,13 @@ const TensorType& tensorArg(const Fusion& fusion, const Arg& arg) {
 int64_t wrapDim(std::string_view op, int64_t dim, int64_t rank) {
   const int64_t wrapped = dim < 0 ? dim + rank : dim;
   if (wrapped < 0 || wrapped >= rank) {
-    const std::string wayOut =
-        rank == 0 ? "reduce or index a tensor that has dimensions"
-                  : "use a dim in [" + std::to_string(-rank) + ", " + std::to_string(rank - 1) + "]";
+    const std::string wayOut = rank == 0 ? "reduce or index a tensor that has dimensions"
+                                         : "use a dim in [" + std::to_string(-rank) + ", " +
+                                               std::to_string(rank - 1) + "]";
     throwUser(ErrorKind::Runtime,
               {op, "Tried to access out of boundary index",
-               "got dim " + std::to_string(dim) + " for a tensor of rank " + std::to_string(rank), wayOut});
+               "got dim " + std::to_string(dim) + " for a tensor of rank " + std::to_string(rank),
+               wayOut});
   }
   return wrapped;
 }
@@ -29,9 +30,10 @@ Ints wrapDims(std::string_view op, const Ints& dims, int64_t rank, std::string_v
   for (int64_t dim : dims) {
     wrapped.push_back(wrapDim(op, dim, rank));
     if (std::ranges::count(wrapped, wrapped.back()) > 1) {
-      throwUser(ErrorKind::Runtime,
-                {op, duplicates, "got " + toText(dims) + " for a tensor of rank " + std::to_string(rank),
-                 "name each dimension at most once"});
+      throwUser(
+          ErrorKind::Runtime,
+          {op, duplicates, "got " + toText(dims) + " for a tensor of rank " + std::to_string(rank),
+           "name each dimension at most once"});
     }
   }
   return wrapped;

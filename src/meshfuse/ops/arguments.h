@@ -13,7 +13,9 @@ namespace meshfuse {
 /// The type of a tensor argument.
 const TensorType& tensorArg(const Fusion& fusion, const Arg& arg);
 
-inline bool isGiven(const Arg& arg) noexcept { return !std::holds_alternative<std::monostate>(arg); }
+inline bool isGiven(const Arg& arg) noexcept {
+  return !std::holds_alternative<std::monostate>(arg);
+}
 inline const Ints& intsArg(const Arg& arg) { return std::get<Ints>(arg); }
 inline bool boolArg(const Arg& arg) { return std::get<Scalar>(arg).toBool(); }
 inline int64_t intArg(const Arg& arg) { return std::get<Scalar>(arg).toInt(); }

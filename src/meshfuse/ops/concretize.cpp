@@ -14,14 +14,16 @@ using SymbolValues = std::unordered_map<uint32_t, int64_t>;
 
 void bindTensor(Fusion& fusion, ValId id, const InputShape& input, SymbolValues& symbols) {
   TensorType& type = fusion.val(id).tensor();
-  internalCheck(input.sizes.size() == type.domain.size(), "an input's sizes have the rank of its type");
+  internalCheck(input.sizes.size() == type.domain.size(),
+                "an input's sizes have the rank of its type");
   for (size_t dim = 0; dim < type.domain.size(); ++dim) {
     IterDomain& domain = type.domain[dim];
     const int64_t size = input.sizes[dim];
     for (SymbolId symbol : domain.extent.symbols()) {
       symbols.emplace(indexOf(symbol), size);
     }
-    if (const std::optional<int64_t> extent = domain.extent.asConstant(); extent && *extent != size) {
+    if (const std::optional<int64_t> extent = domain.extent.asConstant();
+        extent && *extent != size) {
       throwUser(ErrorKind::Runtime, {"execute", "an input has the sizes that the definition states",
                                      fusion.nameOf(id) + " is " + toText(type) + " but got sizes " +
                                          toText(std::span<const int64_t>(input.sizes)),

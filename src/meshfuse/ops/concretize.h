@@ -10,7 +10,7 @@ namespace meshfuse {
 
 /// What a bound input contributes to shapes: a tensor's global sizes, or a scalar's value (only integer scalars matter).
 struct InputShape {
-  std::vector<int64_t> sizes = {};              // tensors
+  std::vector<int64_t> sizes = {};             // tensors
   std::optional<Scalar> value = std::nullopt;  // scalars
 };
 

@@ -12,8 +12,9 @@ const IterDomain& domainAt(std::span<const TensorType> tensors, size_t operand, 
 
 }  // namespace
 
-DimFactors pairDims(DimMap& map, std::span<const TensorType> tensors, size_t a, int64_t dimA, size_t b,
-                    int64_t dimB, FactorRole role, std::string_view op, std::string_view what) {
+DimFactors pairDims(DimMap& map, std::span<const TensorType> tensors, size_t a, int64_t dimA,
+                    size_t b, int64_t dimB, FactorRole role, std::string_view op,
+                    std::string_view what) {
   const IterDomain& domainA = domainAt(tensors, a, dimA);
   const IterDomain& domainB = domainAt(tensors, b, dimB);
   if (stretches(domainA) && stretches(domainB)) {

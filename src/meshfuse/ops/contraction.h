@@ -9,8 +9,9 @@ namespace meshfuse {
 
 /// Gives dimension `dimA` of operand `a` and `dimB` of operand `b` one factor, stretching declared broadcasts; returns it
 /// (empty if both are broadcasts).
-DimFactors pairDims(DimMap& map, std::span<const TensorType> tensors, size_t a, int64_t dimA, size_t b,
-                    int64_t dimB, FactorRole role, std::string_view op, std::string_view what);
+DimFactors pairDims(DimMap& map, std::span<const TensorType> tensors, size_t a, int64_t dimA,
+                    size_t b, int64_t dimB, FactorRole role, std::string_view op,
+                    std::string_view what);
 
 /// Gives dimension `dim` of operand `a` a factor of its own; returns it (empty for a broadcast).
 DimFactors ownDim(DimMap& map, std::span<const TensorType> tensors, size_t a, int64_t dim);

@@ -11,7 +11,8 @@ int32_t DimMap::addFactor(IntExpr extent, FactorRole role, ReduceKind reduce) {
   return static_cast<int32_t>(factors.size()) - 1;
 }
 
-IntExpr unifyExtents(const IntExpr& a, const IntExpr& b, std::string_view op, std::string_view what) {
+IntExpr unifyExtents(const IntExpr& a, const IntExpr& b, std::string_view op,
+                     std::string_view what) {
   if (a == b || !b.isConstant()) {
     return a;
   }
@@ -20,7 +21,8 @@ IntExpr unifyExtents(const IntExpr& a, const IntExpr& b, std::string_view op, st
   }
   throwUser(ErrorKind::Runtime,
             {op, "operand sizes must agree (only sizes declared 1 stretch)",
-             std::string(what) + " is " + a.toText() + " in one operand and " + b.toText() + " in another",
+             std::string(what) + " is " + a.toText() + " in one operand and " + b.toText() +
+                 " in another",
              "make the sizes equal, or declare the dimension as 1 or use broadcast_in_dim"});
 }
 

@@ -42,7 +42,8 @@ struct DimMap {
 
 /// Two extents that must be the same: the constant one wins over the symbolic; unequal constants throw UserError(Runtime)
 /// naming `op`, `what` and both.
-IntExpr unifyExtents(const IntExpr& a, const IntExpr& b, std::string_view op, std::string_view what);
+IntExpr unifyExtents(const IntExpr& a, const IntExpr& b, std::string_view op,
+                     std::string_view what);
 
 /// The output dimensions that the map implies. A dimension without factors is a broadcast; one whose factors appear in no
 /// input is an expanded broadcast.

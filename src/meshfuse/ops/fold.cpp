@@ -28,7 +28,8 @@ T numberAs(const Scalar& scalar) {
 
 template <class R>
 Scalar toScalarValue(R value) {
-  if constexpr (std::is_same_v<R, bool> || std::is_same_v<R, double> || std::is_same_v<R, Complex>) {
+  if constexpr (std::is_same_v<R, bool> || std::is_same_v<R, double> ||
+                std::is_same_v<R, Complex>) {
     return Scalar(value);
   } else {
     return Scalar(static_cast<int64_t>(value));
@@ -39,7 +40,9 @@ Scalar toScalarValue(R value) {
 template <class T, class F>
 std::optional<Scalar> apply(const F& function, std::span<const Scalar> operands) {
   if constexpr (std::is_invocable_v<F, T, T, T>) {
-    const auto operand = [&](size_t i) { return i < operands.size() ? numberAs<T>(operands[i]) : T{}; };
+    const auto operand = [&](size_t i) {
+      return i < operands.size() ? numberAs<T>(operands[i]) : T{};
+    };
     return toScalarValue(function(operand(0), operand(1), operand(2)));
   } else {
     return std::nullopt;
@@ -47,7 +50,8 @@ std::optional<Scalar> apply(const F& function, std::span<const Scalar> operands)
 }
 
 template <class F>
-std::optional<Scalar> applyIn(PrimType compute, const F& function, std::span<const Scalar> operands) {
+std::optional<Scalar> applyIn(PrimType compute, const F& function,
+                              std::span<const Scalar> operands) {
   switch (categoryOf(compute)) {
     case TypeCategory::Boolean:
       return apply<bool>(function, operands);
@@ -65,15 +69,14 @@ std::optional<Scalar> applyIn(PrimType compute, const F& function, std::span<con
 
 /// Each row's device column as a function of three numbers, which does not exist for types the column does not accept.
 struct RowFunctions {
-#define MESHFUSE_POINTWISE(name, arity, types, algebra, sample, aten, device, doc)          \
-  static std::optional<Scalar> name##Row(PrimType compute,                                  \
-                                         std::span<const Scalar> operands) {               \
-    using namespace scalar_math;                                                            \
-    return applyIn(                                                                         \
-        compute,                                                                            \
-        []<class T>([[maybe_unused]] T x0, [[maybe_unused]] T x1, [[maybe_unused]] T x2)    \
-            -> std::decay_t<decltype device> { return device; },                                          \
-        operands);                                                                          \
+#define MESHFUSE_POINTWISE(name, arity, types, algebra, sample, aten, device, doc)              \
+  static std::optional<Scalar> name##Row(PrimType compute, std::span<const Scalar> operands) {  \
+    using namespace scalar_math;                                                                \
+    return applyIn(                                                                             \
+        compute,                                                                                \
+        []<class T>([[maybe_unused]] T x0, [[maybe_unused]] T x1,                               \
+                    [[maybe_unused]] T x2) -> std::decay_t<decltype device> { return device; }, \
+        operands);                                                                              \
   }
 #include "meshfuse/ops/pointwise.def"
 #undef MESHFUSE_POINTWISE
@@ -85,7 +88,8 @@ using RowFunction = std::optional<Scalar> (*)(PrimType, std::span<const Scalar>)
 
 std::optional<Scalar> foldRow(int32_t row, std::span<const Scalar> operands, OpTypes types) {
   static constexpr RowFunction functions[] = {
-#define MESHFUSE_POINTWISE(name, arity, types, algebra, sample, aten, device, doc) &RowFunctions::name##Row,
+#define MESHFUSE_POINTWISE(name, arity, types, algebra, sample, aten, device, doc) \
+  &RowFunctions::name##Row,
 #include "meshfuse/ops/pointwise.def"
 #undef MESHFUSE_POINTWISE
   };

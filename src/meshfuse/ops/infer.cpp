@@ -13,7 +13,8 @@ std::vector<TensorType> tensorOperands(const Fusion& fusion, std::span<const Arg
   return tensors;
 }
 
-std::vector<TensorType> inferOutputs(const Fusion& fusion, const OpInfo& op, std::span<const Arg> args) {
+std::vector<TensorType> inferOutputs(const Fusion& fusion, const OpInfo& op,
+                                     std::span<const Arg> args) {
   const std::vector<TensorType> tensors = tensorOperands(fusion, args);
   const OpCall call{&op, &fusion, args, tensors};
   const std::vector<PrimType> dtypes = op.dtypes(call);
@@ -36,7 +37,8 @@ std::vector<std::vector<int64_t>> inferSizes(const Fusion& fusion, const Expr& e
     }
   }
   std::vector<std::vector<int64_t>> sizes;
-  for (const std::vector<IterDomain>& domain : outputDomains(op.dimMap({&op, &fusion, expr.args, tensors}))) {
+  for (const std::vector<IterDomain>& domain :
+       outputDomains(op.dimMap({&op, &fusion, expr.args, tensors}))) {
     std::vector<int64_t>& output = sizes.emplace_back();
     for (const IterDomain& dim : domain) {
       output.push_back(dim.extent.constant());

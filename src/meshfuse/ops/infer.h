@@ -12,7 +12,8 @@ namespace meshfuse {
 std::vector<TensorType> tensorOperands(const Fusion& fusion, std::span<const Arg> args);
 
 /// The types of the outputs of a call whose arguments are complete and normalized.
-std::vector<TensorType> inferOutputs(const Fusion& fusion, const OpInfo& op, std::span<const Arg> args);
+std::vector<TensorType> inferOutputs(const Fusion& fusion, const OpInfo& op,
+                                     std::span<const Arg> args);
 
 /// The sizes of a call's outputs from those of its tensor operands, in order; checks that they agree, as `concretize` does.
 std::vector<std::vector<int64_t>> inferSizes(const Fusion& fusion, const Expr& expr,

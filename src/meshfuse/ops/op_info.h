@@ -22,11 +22,11 @@ enum class Algebra : uint8_t {
   Multilinear,    // linear in each operand while the others are whole
   LinearInFirst,  // linear in the first operand while the others are whole
   Affine,         // Multilinear in the first two operands; the third is added once
-  Selection,      // the first operand selects among the others, which may be partial together in any way
-  Movement,       // moves elements without computing: any kind of partial passes
-  Increasing,     // monotone: max and min pass
-  MaxReduction,   // max passes
-  MinReduction,   // min passes
+  Selection,  // the first operand selects among the others, which may be partial together in any way
+  Movement,   // moves elements without computing: any kind of partial passes
+  Increasing,    // monotone: max and min pass
+  MaxReduction,  // max passes
+  MinReduction,  // min passes
 };
 
 struct OpInfo;
@@ -46,7 +46,8 @@ struct OpSample {
   struct Tensor {
     PrimType dtype = PrimType::Float;
     std::vector<int64_t> sizes;
-    double low = -2.0;  // values are drawn from [low, high), or are all whole numbers for integral types
+    double low =
+        -2.0;  // values are drawn from [low, high), or are all whole numbers for integral types
     double high = 2.0;
   };
   std::vector<Tensor> tensors;

@@ -89,13 +89,16 @@ OpSample::Tensor sampleTensor(SampleKind kind, int32_t operand, int32_t arity,
 /// Same sizes; a lower rank and a size of 1 that broadcast; an empty tensor; a number as the last operand.
 std::vector<OpSample> pointwiseSamples(const OpInfo& op) {
   const PointwiseRow& row = rowOf(op);
-  const std::vector<std::vector<std::vector<int64_t>>> shapes = {
-      {{6, 4}, {6, 4}, {6, 4}}, {{6, 4}, {1, 4}, {4}}, {{5, 3}, {5, 3}, {1, 3}}, {{0, 4}, {0, 4}, {0, 4}}};
+  const std::vector<std::vector<std::vector<int64_t>>> shapes = {{{6, 4}, {6, 4}, {6, 4}},
+                                                                 {{6, 4}, {1, 4}, {4}},
+                                                                 {{5, 3}, {5, 3}, {1, 3}},
+                                                                 {{0, 4}, {0, 4}, {0, 4}}};
   std::vector<OpSample> samples;
   for (const auto& shape : shapes) {
     OpSample sample;
     for (int32_t i = 0; i < row.arity; ++i) {
-      sample.tensors.push_back(sampleTensor(row.sample, i, row.arity, shape[static_cast<size_t>(i)]));
+      sample.tensors.push_back(
+          sampleTensor(row.sample, i, row.arity, shape[static_cast<size_t>(i)]));
       sample.args.emplace_back();
       sample.tensorArgs.push_back(static_cast<size_t>(i));
     }
@@ -155,8 +158,8 @@ OpTypes pointwiseTypes(const OpCall& call) {
   }
   const std::optional<OpTypes> types = applyDtypeClass(row.types, promoteOperands(operands));
   if (!types) {
-    throwUser(ErrorKind::Runtime, {row.name, "the operand types are refused", "got " + joinText(names, ", "),
-                                   "cast the operands first"});
+    throwUser(ErrorKind::Runtime, {row.name, "the operand types are refused",
+                                   "got " + joinText(names, ", "), "cast the operands first"});
   }
   return *types;
 }

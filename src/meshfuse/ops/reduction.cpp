@@ -31,7 +31,8 @@ void normalizeReductionDims(std::string_view op, const Fusion& fusion, std::vect
   if (dims.empty()) {
     throwUser(ErrorKind::Runtime,
               {op, "No reduction axis specified", "got no dims for " + describe(fusion, args[0]),
-               rank == 0 ? "a 0-d tensor needs no reduction" : "name at least one dim, or none at all for all dims"});
+               rank == 0 ? "a 0-d tensor needs no reduction"
+                         : "name at least one dim, or none at all for all dims"});
   }
   // Any dims reduce a 0-d operand to itself; [0] is the one form of them that can be written again.
   args[1] = rank == 0 ? Ints{0} : wrapDims(op, dims, rank, "Reduction axes are not unique");
@@ -50,7 +51,8 @@ DimMap reductionDimMap(const OpCall& call, bool keepdim, FactorRole role, Reduce
     const bool reduced = std::ranges::find(dims, dim) != dims.end();
     DimFactors factors;
     if (!domain.isBroadcast || domain.isExpanded()) {
-      factors = {reduced ? map.addFactor(domain.extent, role, reduce) : map.addFactor(domain.extent)};
+      factors = {reduced ? map.addFactor(domain.extent, role, reduce)
+                         : map.addFactor(domain.extent)};
     }
     if (!reduced) {
       output.push_back(factors);
@@ -67,8 +69,9 @@ std::vector<OpSample> reductionSamples() {
   const auto sample = [](std::vector<int64_t> sizes, Ints dims, bool keepdim) {
     return sampleOf({std::move(sizes)}, {{}, std::move(dims), Scalar(keepdim), {}}, {0});
   };
-  return {sample({6, 4}, {0}, false), sample({6, 4}, {-1}, true),     sample({6, 4}, {0, 1}, false),
-          sample({5, 3}, {0}, false), sample({2, 3, 4}, {0, 2}, true), sample({1, 4}, {0}, false)};
+  return {sample({6, 4}, {0}, false),      sample({6, 4}, {-1}, true),
+          sample({6, 4}, {0, 1}, false),   sample({5, 3}, {0}, false),
+          sample({2, 3, 4}, {0, 2}, true), sample({1, 4}, {0}, false)};
 }
 
 }  // namespace meshfuse

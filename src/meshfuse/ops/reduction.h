@@ -14,7 +14,8 @@ void normalizeReductionDims(std::string_view op, const Fusion& fusion, std::vect
 
 /// The map of a reduction over the dims at args[1]: reduced dims get `role` and `reduce`; kept ones (keepdim) are broadcasts.
 /// All `outputs` look alike.
-DimMap reductionDimMap(const OpCall& call, bool keepdim, FactorRole role, ReduceKind reduce, size_t outputs);
+DimMap reductionDimMap(const OpCall& call, bool keepdim, FactorRole role, ReduceKind reduce,
+                       size_t outputs);
 
 /// Samples over dims 0, 1, both, with and without keepdim, of even, uneven and empty tensors. `extra` follows the dims and
 /// keepdim arguments.

@@ -263,14 +263,18 @@ void checkLocalSizes(const Fusion& fusion, std::span<const ArgView> args, int64_
     const Sharding& sharding = *args[i].sharding;
     const c10::IntArrayRef local = args[i].tensor->sizes();
     const std::span<const int64_t> global(args[i].globalSizes, local.size());
-    const std::vector<int64_t> expected = localSizes(sharding, global, sharding.mesh.coordinateAtLinear(rank));
+    const std::vector<int64_t> expected =
+        localSizes(sharding, global, sharding.mesh.coordinateAtLinear(rank));
     if (!std::ranges::equal(local, expected)) {
-      throwUser(ErrorKind::Value,
-                {"execute", "a distributed tensor's local part has the sizes that its placements give this rank",
-                 inputName(fusion, i) + " of global sizes " + toText(global) + " on " + sharding.toText() +
-                     " has local sizes " + toText(std::span<const int64_t>(local.data(), local.size())) + " instead of " +
-                     toText(std::span<const int64_t>(expected)),
-                 "make it with distribute_tensor, or give from_local the tensor's true shape"});
+      throwUser(
+          ErrorKind::Value,
+          {"execute",
+           "a distributed tensor's local part has the sizes that its placements give this rank",
+           inputName(fusion, i) + " of global sizes " + toText(global) + " on " +
+               sharding.toText() + " has local sizes " +
+               toText(std::span<const int64_t>(local.data(), local.size())) + " instead of " +
+               toText(std::span<const int64_t>(expected)),
+           "make it with distribute_tensor, or give from_local the tensor's true shape"});
     }
   }
 }

@@ -62,7 +62,8 @@ double bytesOf(const TensorType& type) {
 
 class Propagation {
  public:
-  Propagation(const Fusion& source, std::span<const ShardingId> inputs) : source_(source), inputs_(inputs) {}
+  Propagation(const Fusion& source, std::span<const ShardingId> inputs)
+      : source_(source), inputs_(inputs) {}
 
   Fusion run() {
     checkInputs();
@@ -92,30 +93,32 @@ class Propagation {
   void checkInput(ValId id, ShardingId sharding) {
     const std::string name = "input " + source_.nameOf(id);
     if (!sharding) {
-      throwUser(ErrorKind::Type,
-                {"execute", "distributed and plain tensors do not mix", name + " is a plain tensor",
-                 "distribute it over the other inputs' mesh (Replicate() keeps it whole on every rank)"});
+      throwUser(
+          ErrorKind::Type,
+          {"execute", "distributed and plain tensors do not mix", name + " is a plain tensor",
+           "distribute it over the other inputs' mesh (Replicate() keeps it whole on every rank)"});
     }
     if (!reference_) {
       reference_ = sharding;
     }
     if (sharding->mesh != reference_->mesh || sharding->device != reference_->device) {
       throwUser(ErrorKind::Value, {"execute", "distributed inputs lie on one mesh",
-                                   name + " is on " + sharding->toText() + ", an earlier input on " +
-                                       reference_->toText(),
+                                   name + " is on " + sharding->toText() +
+                                       ", an earlier input on " + reference_->toText(),
                                    "redistribute one of them"});
     }
     std::optional<ReduceKind> kind;
     for (const Placement& placement : sharding->placements) {
       if (placement.isSharded() && placement.dim >= source_.val(id).tensor().rank()) {
         throwUser(ErrorKind::Value, {"execute", "a placement names a dimension of its tensor",
-                                     name + " of type " + toText(source_.val(id).tensor()) + " is " +
-                                         sharding->toText(),
+                                     name + " of type " + toText(source_.val(id).tensor()) +
+                                         " is " + sharding->toText(),
                                      "shard an existing dimension"});
       }
       if (placement.isPartial() && kind && !combine(*kind, placement.reduce)) {
-        throwUser(ErrorKind::Value, {"execute", "one tensor's partial placements combine in one way",
-                                     name + " is " + sharding->toText(), "redistribute it first"});
+        throwUser(ErrorKind::Value,
+                  {"execute", "one tensor's partial placements combine in one way",
+                   name + " is " + sharding->toText(), "redistribute it first"});
       }
       kind = placement.isPartial() ? std::optional(placement.reduce) : kind;
     }
@@ -124,7 +127,9 @@ class Propagation {
 
   /// Sums and averages commute; other reductions only with themselves.
   static bool combine(ReduceKind a, ReduceKind b) {
-    const auto isLinear = [](ReduceKind kind) { return kind == ReduceKind::Sum || kind == ReduceKind::Avg; };
+    const auto isLinear = [](ReduceKind kind) {
+      return kind == ReduceKind::Sum || kind == ReduceKind::Avg;
+    };
     return a == b || (isLinear(a) && isLinear(b));
   }
 
@@ -138,7 +143,8 @@ class Propagation {
       }
       if (val.isTensor()) {
         TensorType type = val.tensor();
-        const auto position = std::ranges::find(source_.inputs(), ValId{i}) - source_.inputs().begin();
+        const auto position =
+            std::ranges::find(source_.inputs(), ValId{i}) - source_.inputs().begin();
         type.sharding = inputs_[static_cast<size_t>(position)];
         map_[i] = result_.addTensor(std::move(type));
       } else {
@@ -163,7 +169,8 @@ class Propagation {
   void visit(const Expr& expr) {
     std::vector<Arg> args = mapArgs(expr);
     if (!source_.val(expr.outputs.front()).isTensor()) {
-      const ExprId id = result_.addScalarExpr(*expr.op, std::move(args), source_.val(expr.outputs.front()).dtype());
+      const ExprId id = result_.addScalarExpr(*expr.op, std::move(args),
+                                              source_.val(expr.outputs.front()).dtype());
       map_[indexOf(expr.outputs.front())] = result_.expr(id).outputs.front();
       return;
     }
@@ -201,7 +208,7 @@ class Propagation {
       double bestCost = std::numeric_limits<double>::infinity();
       for (ShardingRule& rule : shardingRules(call, map, current)) {
         const double cost = isLegal(map, rule, chosen) ? ruleCost(call, rule, chosen)
-                                                             : std::numeric_limits<double>::infinity();
+                                                       : std::numeric_limits<double>::infinity();
         if (cost < bestCost) {
           bestCost = cost;
           best = std::move(rule);
@@ -212,7 +219,8 @@ class Propagation {
     return chosen;
   }
 
-  bool isLegal(const DimMap& map, const ShardingRule& rule, std::span<const ShardingRule> outer) const {
+  bool isLegal(const DimMap& map, const ShardingRule& rule,
+               std::span<const ShardingRule> outer) const {
     return partialsCombine(rule, outer) && (rule.factor < 0 || cutsEvenly(map, rule, outer));
   }
 
@@ -228,7 +236,8 @@ class Propagation {
   }
 
   /// A factor that is only part of a dimension is cut into equal parts, so that local parts are contiguous in both.
-  bool cutsEvenly(const DimMap& map, const ShardingRule& rule, std::span<const ShardingRule> outer) const {
+  bool cutsEvenly(const DimMap& map, const ShardingRule& rule,
+                  std::span<const ShardingRule> outer) const {
     const auto isPart = [&](const std::vector<DimFactors>& dims) {
       return std::ranges::any_of(dims, [&](const DimFactors& factors) {
         return factors.size() > 1 && std::ranges::find(factors, rule.factor) != factors.end();
@@ -239,13 +248,15 @@ class Propagation {
     }
     int64_t shards = mesh().mesh.size(static_cast<int64_t>(outer.size()));
     for (size_t axis = 0; axis < outer.size(); ++axis) {
-      shards *= outer[axis].factor == rule.factor ? mesh().mesh.size(static_cast<int64_t>(axis)) : 1;
+      shards *=
+          outer[axis].factor == rule.factor ? mesh().mesh.size(static_cast<int64_t>(axis)) : 1;
     }
     return map.factors[static_cast<size_t>(rule.factor)].extent.constant() % shards == 0;
   }
 
   /// The placements of operand `input` under the rules chosen so far, `rule`, and its own placements further in.
-  static std::vector<Placement> targetOf(const TensorType& tensor, size_t input, std::span<const ShardingRule> outer,
+  static std::vector<Placement> targetOf(const TensorType& tensor, size_t input,
+                                         std::span<const ShardingRule> outer,
                                          const ShardingRule& rule) {
     std::vector<Placement> target;
     for (const ShardingRule& chosen : outer) {
@@ -268,7 +279,8 @@ class Propagation {
       Placement& placement = current[static_cast<size_t>(step.axis)];
       const double stepCost = costOf(placement, step.to);
       placement = step.to;
-      const auto known = reached ? reshards_.find({*reached, shardingOf(current).value()}) : reshards_.end();
+      const auto known =
+          reached ? reshards_.find({*reached, shardingOf(current).value()}) : reshards_.end();
       reached = known != reshards_.end() ? std::optional(known->second) : std::nullopt;
       cost += reached ? 0 : stepCost;
     }
@@ -279,7 +291,8 @@ class Propagation {
     return intern(makeSharding(mesh().mesh, mesh().device, std::move(placements)));
   }
 
-  double ruleCost(const OpCall& call, const ShardingRule& rule, std::span<const ShardingRule> outer) const {
+  double ruleCost(const OpCall& call, const ShardingRule& rule,
+                  std::span<const ShardingRule> outer) const {
     const std::vector<ValId> ids = tensorIds(result_, call.args);
     double cost = 0;
     for (size_t input = 0; input < call.tensors.size(); ++input) {
@@ -294,7 +307,8 @@ class Propagation {
     return cost;
   }
 
-  void reshardOperands(const Expr& expr, std::vector<Arg>& args, std::span<const ShardingRule> rules) {
+  void reshardOperands(const Expr& expr, std::vector<Arg>& args,
+                       std::span<const ShardingRule> rules) {
     size_t input = 0;
     for (size_t i = 0; i < args.size(); ++i) {
       ValId* id = std::get_if<ValId>(&args[i]);
@@ -311,7 +325,8 @@ class Propagation {
     }
   }
 
-  ValId reshard(std::string_view op, const std::string& name, ValId id, std::span<const Placement> target) {
+  ValId reshard(std::string_view op, const std::string& name, ValId id,
+                std::span<const Placement> target) {
     const TensorType type = result_.val(id).tensor();
     const ReshardPlan plan = planResharding(*type.sharding, target, sizesOf(type));
     if (!plan.refusal.empty()) {

@@ -27,7 +27,9 @@ struct Planner {
     }
   }
 
-  bool shards(size_t axis, int64_t dim) const { return current[axis].isSharded() && current[axis].dim == dim; }
+  bool shards(size_t axis, int64_t dim) const {
+    return current[axis].isSharded() && current[axis].dim == dim;
+  }
 
   bool shardedFurtherIn(size_t axis, int64_t dim) const {
     for (size_t inner = axis + 1; inner < axes(); ++inner) {
@@ -59,7 +61,8 @@ void reducePartials(Planner& planner) {
     if (!from.isPartial() || from == to) {
       continue;
     }
-    const bool scatters = to.isShard() && !planner.shardedFurtherIn(axis, to.dim) && planner.isEvenUpTo(axis, to.dim);
+    const bool scatters =
+        to.isShard() && !planner.shardedFurtherIn(axis, to.dim) && planner.isEvenUpTo(axis, to.dim);
     planner.change(axis, scatters ? to : Placement::replicate());
   }
 }
@@ -95,7 +98,8 @@ void gatherShards(Planner& planner) {
       planner.refuse("gathering a strided shard, " + onAxis(from, axis) + ", is not supported");
     } else if (!planner.isEvenUpTo(axis, from.dim)) {
       planner.refuse("gathering unequal shards, " + onAxis(from, axis) + " of size " +
-                     std::to_string(planner.globalSizes[static_cast<size_t>(from.dim)]) + ", is not supported");
+                     std::to_string(planner.globalSizes[static_cast<size_t>(from.dim)]) +
+                     ", is not supported");
     }
     planner.change(axis, Placement::replicate());
   }

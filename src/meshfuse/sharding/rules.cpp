@@ -25,18 +25,21 @@ std::optional<int64_t> majorDim(const Dims& dims, int32_t factor) {
   return found;
 }
 
-bool isWholeDim(const Dims& dims, int64_t dim) { return dim < 0 || dims[static_cast<size_t>(dim)].size() == 1; }
+bool isWholeDim(const Dims& dims, int64_t dim) {
+  return dim < 0 || dims[static_cast<size_t>(dim)].size() == 1;
+}
 
 Placement placementOn(int64_t dim, const Placement& form) {
   if (dim < 0) {
     return Placement::replicate();
   }
-  return form.isStridedShard() ? Placement::stridedShard(dim, form.splitFactor) : Placement::shard(dim);
+  return form.isStridedShard() ? Placement::stridedShard(dim, form.splitFactor)
+                               : Placement::shard(dim);
 }
 
 /// Operands and outputs sharded along one factor, in the manner of `form`.
-std::optional<ShardingRule> factorRule(const OpCall& call, const DimMap& map, int32_t factor, Algebra algebra,
-                                       const Placement& form) {
+std::optional<ShardingRule> factorRule(const OpCall& call, const DimMap& map, int32_t factor,
+                                       Algebra algebra, const Placement& form) {
   const Factor& entry = map.factors[static_cast<size_t>(factor)];
   ShardingRule rule;
   rule.factor = factor;
@@ -94,8 +97,8 @@ bool canBePartial(PrimType type, ReduceKind kind) {
 }
 
 /// Operands at `partialInputs` are partial of `from`, the others whole; outputs are partial of `to`.
-ShardingRule partialRule(const OpCall& call, const DimMap& map, std::span<const size_t> partialInputs,
-                         ReduceKind from, ReduceKind to) {
+ShardingRule partialRule(const OpCall& call, const DimMap& map,
+                         std::span<const size_t> partialInputs, ReduceKind from, ReduceKind to) {
   ShardingRule rule;
   rule.inputs.assign(call.tensors.size(), Placement::replicate());
   for (size_t input : partialInputs) {
@@ -148,7 +151,8 @@ void addPartialRules(const OpCall& call, const DimMap& map, Algebra algebra, Red
     }
     case Algebra::Affine:
       for (size_t i = 0; isSumLike(kind) && i < 2; ++i) {
-        const std::vector<size_t> inputs = all.size() > 2 ? std::vector<size_t>{i, 2} : std::vector<size_t>{i};
+        const std::vector<size_t> inputs =
+            all.size() > 2 ? std::vector<size_t>{i, 2} : std::vector<size_t>{i};
         add(inputs, kind);
       }
       return;
@@ -171,7 +175,8 @@ void addPartialRules(const OpCall& call, const DimMap& map, Algebra algebra, Red
 
 }  // namespace
 
-std::vector<ShardingRule> shardingRules(const OpCall& call, const DimMap& map, std::span<const Placement> current) {
+std::vector<ShardingRule> shardingRules(const OpCall& call, const DimMap& map,
+                                        std::span<const Placement> current) {
   const Algebra algebra = call.op->algebra(call);
   std::vector<ShardingRule> rules;
   ShardingRule& whole = rules.emplace_back();

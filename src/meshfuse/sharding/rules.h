@@ -22,6 +22,7 @@ struct ShardingRule {
 
 /// Every rule of a call, the all-replicated one first. `current` are the operands' placements on the axis: they decide
 /// which strided shards and which kinds of partial values are considered.
-std::vector<ShardingRule> shardingRules(const OpCall& call, const DimMap& map, std::span<const Placement> current);
+std::vector<ShardingRule> shardingRules(const OpCall& call, const DimMap& map,
+                                        std::span<const Placement> current);
 
 }  // namespace meshfuse

@@ -1,7 +1,7 @@
 // Uses a header and a function of the library, and torch through it.
-#include <ATen/ATen.h>
-
 #include <iostream>
+
+#include <ATen/ATen.h>
 
 #include "meshfuse/base/text.h"
 

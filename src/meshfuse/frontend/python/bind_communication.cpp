@@ -1,17 +1,17 @@
 // Meshes bound to process groups, in Python.
 #include "meshfuse/frontend/python/bind_communication.h"
 
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-#include <torch/csrc/autograd/python_variable.h>
-
 #include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+#include <torch/csrc/autograd/python_variable.h>
 
 #include "meshfuse/base/error.h"
 #include "meshfuse/communication/c10d_collectives.h"
@@ -37,27 +37,27 @@ std::optional<std::chrono::milliseconds> milliseconds(std::optional<double> seco
     return std::nullopt;
   }
   if (!(*seconds <= kLongest)) {
-    throwUser(ErrorKind::Value, {"collective deadline", "a deadline is a number of seconds up to 1e9",
-                                 "got " + std::to_string(*seconds), "pass a smaller number, or None"});
+    throwUser(ErrorKind::Value,
+              {"collective deadline", "a deadline is a number of seconds up to 1e9",
+               "got " + std::to_string(*seconds), "pass a smaller number, or None"});
   }
   return std::chrono::milliseconds(std::llround(*seconds * 1e3));
 }
 
 const at::Tensor& tensorOf(nb::handle object) {
   if (!THPVariable_Check(object.ptr())) {
-    throwUser(ErrorKind::Type, {"collective", "it takes a torch.Tensor",
-                                std::string("got a ") + Py_TYPE(object.ptr())->tp_name,
-                                "pass the local tensor"});
+    throwUser(ErrorKind::Type,
+              {"collective", "it takes a torch.Tensor",
+               std::string("got a ") + Py_TYPE(object.ptr())->tp_name, "pass the local tensor"});
   }
   return THPVariable_Unpack(object.ptr());
 }
 
 void checkIndex(const char* what, int64_t index, int64_t count) {
   if (index < 0 || index >= count) {
-    throwUser(ErrorKind::Index,
-              {"collective", std::string("a ") + what + " counts from 0",
-               "got " + std::to_string(index) + " of " + std::to_string(count),
-               std::string("pass a ") + what + " that exists"});
+    throwUser(ErrorKind::Index, {"collective", std::string("a ") + what + " counts from 0",
+                                 "got " + std::to_string(index) + " of " + std::to_string(count),
+                                 std::string("pass a ") + what + " that exists"});
   }
 }
 
@@ -102,9 +102,9 @@ void bindMesh(nb::module_& module) {
           "__init__",
           [](BoundMesh* self, std::vector<int64_t> ranks, std::vector<int64_t> shape,
              std::vector<std::string> groupNames, int64_t rank) {
-            std::shared_ptr<MeshBinding> binding =
-                MeshBinding::fromGroupNames(DeviceMesh::fromRanks(std::move(ranks), std::move(shape)),
-                                            std::move(groupNames), rank);
+            std::shared_ptr<MeshBinding> binding = MeshBinding::fromGroupNames(
+                DeviceMesh::fromRanks(std::move(ranks), std::move(shape)), std::move(groupNames),
+                rank);
             Collectives collectives = makeCollectives(binding);
             new (self) BoundMesh{std::move(binding), std::move(collectives)};
           },
@@ -124,7 +124,8 @@ void bindMesh(nb::module_& module) {
       .def("reset_records", [](const BoundMesh& self) { self.binding->resetRecords(); })
       .def(
           "all_reduce",
-          [](const BoundMesh& self, nb::handle tensor, int64_t meshAxis, const std::string& reduce) {
+          [](const BoundMesh& self, nb::handle tensor, int64_t meshAxis,
+             const std::string& reduce) {
             return runCollective(self, self.collectives.allReduce, tensor, meshAxis, -1,
                                  reduceNamed(reduce));
           },
@@ -145,7 +146,8 @@ void bindMesh(nb::module_& module) {
             return runCollective(self, self.collectives.reduceScatter, tensor, meshAxis, dim,
                                  reduceNamed(reduce));
           },
-          nb::arg("tensor"), nb::arg("mesh_axis") = 0, nb::arg("dim") = 0, nb::arg("reduce") = "sum")
+          nb::arg("tensor"), nb::arg("mesh_axis") = 0, nb::arg("dim") = 0,
+          nb::arg("reduce") = "sum")
       .def(
           "agree",
           [](const BoundMesh& self, uint64_t fingerprint, const std::string& what) {

@@ -1,8 +1,8 @@
-#include "meshfuse/evaluator/op_evaluation.h"
-
 #include <algorithm>
 
 #include <ATen/ATen.h>
+
+#include "meshfuse/evaluator/op_evaluation.h"
 
 namespace meshfuse::ops::broadcast_in_dim {
 

@@ -15,10 +15,10 @@ constexpr std::string_view kName = "broadcast_in_dim";
 void checkShape(const Ints& shape) {
   for (size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] < -1) {
-      throwUser(ErrorKind::Runtime,
-                {kName, "a size is -1 (keep) or not negative",
-                 "got " + std::to_string(shape[i]) + " at index " + std::to_string(i) + " of " + toText(shape),
-                 "use -1 to keep the operand's size"});
+      throwUser(ErrorKind::Runtime, {kName, "a size is -1 (keep) or not negative",
+                                     "got " + std::to_string(shape[i]) + " at index " +
+                                         std::to_string(i) + " of " + toText(shape),
+                                     "use -1 to keep the operand's size"});
     }
   }
 }
@@ -35,7 +35,8 @@ void normalize(const Fusion& fusion, std::vector<Arg>& args) {
                    describe(fusion, args[0]),
                "pass " + std::to_string(rank) + " broadcast_dims and at least as many sizes"});
   }
-  Ints wrapped = wrapDims(kName, dims, static_cast<int64_t>(shape.size()), "broadcast_dims are not unique");
+  Ints wrapped =
+      wrapDims(kName, dims, static_cast<int64_t>(shape.size()), "broadcast_dims are not unique");
   // Dimensions are placed in the order of the operand: broadcast_dims names places and permutes nothing.
   std::ranges::sort(wrapped);
   args[2] = std::move(wrapped);
@@ -44,20 +45,22 @@ void normalize(const Fusion& fusion, std::vector<Arg>& args) {
 std::vector<PrimType> dtypes(const OpCall& call) { return {call.tensors[0].dtype}; }
 
 [[noreturn]] void refuseKeep(size_t position, const Ints& shape) {
-  throwUser(ErrorKind::Runtime, {kName, "-1 keeps the size of an operand's dimension",
-                                 "dimension " + std::to_string(position) + " of " + toText(shape) + " is new",
-                                 "give the new dimension a size"});
+  throwUser(ErrorKind::Runtime,
+            {kName, "-1 keeps the size of an operand's dimension",
+             "dimension " + std::to_string(position) + " of " + toText(shape) + " is new",
+             "give the new dimension a size"});
 }
 
 /// The factors of output dimension `position` that operand dimension `domain` becomes.
-DimFactors mapDim(DimMap& map, const IterDomain& domain, int64_t size, size_t position, DimFactors& input) {
+DimFactors mapDim(DimMap& map, const IterDomain& domain, int64_t size, size_t position,
+                  DimFactors& input) {
   const bool stretches = domain.isBroadcast && !domain.isExpanded();
   if (stretches) {
     return size == 1 || size == -1 ? DimFactors{} : DimFactors{map.addFactor(size)};
   }
-  const IntExpr extent =
-      size == -1 ? domain.extent
-                 : unifyExtents(domain.extent, size, kName, "dimension " + std::to_string(position));
+  const IntExpr extent = size == -1 ? domain.extent
+                                    : unifyExtents(domain.extent, size, kName,
+                                                   "dimension " + std::to_string(position));
   input = {map.addFactor(extent)};
   return input;
 }
@@ -73,11 +76,13 @@ DimMap dimMap(const OpCall& call) {
     const auto found = std::ranges::find(dims, static_cast<int64_t>(position));
     if (found != dims.end()) {
       const auto dim = static_cast<size_t>(found - dims.begin());
-      map.outputs[0].push_back(mapDim(map, tensor.domain[dim], shape[position], position, map.inputs[0][dim]));
+      map.outputs[0].push_back(
+          mapDim(map, tensor.domain[dim], shape[position], position, map.inputs[0][dim]));
     } else if (shape[position] == -1) {
       refuseKeep(position, shape);
     } else {
-      map.outputs[0].push_back(shape[position] == 1 ? DimFactors{} : DimFactors{map.addFactor(shape[position])});
+      map.outputs[0].push_back(shape[position] == 1 ? DimFactors{}
+                                                    : DimFactors{map.addFactor(shape[position])});
     }
   }
   return map;
@@ -99,9 +104,12 @@ std::vector<OpSample> samples(const OpInfo& /*op*/) {
 OpInfo info() {
   OpInfo op;
   op.name = kName;
-  op.params = {{"arg", ParamKind::Tensor}, {"shape", ParamKind::Ints}, {"broadcast_dims", ParamKind::Ints}};
+  op.params = {
+      {"arg", ParamKind::Tensor}, {"shape", ParamKind::Ints}, {"broadcast_dims", ParamKind::Ints}};
   op.overloads = {{op.params}};
-  op.doc = "Places the operand's dimensions among new ones and stretches to a shape; jax.lax.broadcast_in_dim";
+  op.doc =
+      "Places the operand's dimensions among new ones and stretches to a shape; "
+      "jax.lax.broadcast_in_dim";
   op.normalize = normalize;
   op.dtypes = dtypes;
   op.dimMap = dimMap;

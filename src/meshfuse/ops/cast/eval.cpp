@@ -1,7 +1,6 @@
-#include "meshfuse/evaluator/op_evaluation.h"
-
 #include <ATen/ATen.h>
 
+#include "meshfuse/evaluator/op_evaluation.h"
 #include "meshfuse/values/torch_types.h"
 
 namespace meshfuse::ops::cast {

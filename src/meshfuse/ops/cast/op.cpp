@@ -13,8 +13,9 @@ PrimType target(const OpCall& call) { return std::get<PrimType>(call.args[1]); }
 void normalize(const Fusion& /*fusion*/, std::vector<Arg>& args) {
   const PrimType type = std::get<PrimType>(args[1]);
   if (type == PrimType::Null || type == PrimType::Float4_e2m1fn_x2) {
-    throwUser(ErrorKind::Runtime, {"cast", "the target must be an element type",
-                                   "got DataType." + std::string(nameOf(type)), "name another DataType"});
+    throwUser(ErrorKind::Runtime,
+              {"cast", "the target must be an element type",
+               "got DataType." + std::string(nameOf(type)), "name another DataType"});
   }
 }
 
@@ -30,8 +31,9 @@ Algebra algebra(const OpCall& call) {
   const auto isInexact = [](PrimType type) {
     return categoryOf(type) == TypeCategory::Floating || categoryOf(type) == TypeCategory::Complex;
   };
-  const bool widens = isInexact(from) && isInexact(to) && bitsOf(realTypeOf(to)) > bitsOf(realTypeOf(from)) &&
-                      (categoryOf(to) == TypeCategory::Complex || categoryOf(from) == TypeCategory::Floating);
+  const bool widens =
+      isInexact(from) && isInexact(to) && bitsOf(realTypeOf(to)) > bitsOf(realTypeOf(from)) &&
+      (categoryOf(to) == TypeCategory::Complex || categoryOf(from) == TypeCategory::Floating);
   return widens ? Algebra::Linear : Algebra::NonLinear;
 }
 
@@ -41,7 +43,8 @@ std::optional<Scalar> fold(const OpCall& call, std::span<const Scalar> operands)
 
 std::vector<OpSample> samples(const OpInfo& /*op*/) {
   std::vector<OpSample> samples;
-  for (PrimType to : {PrimType::Double, PrimType::Float, PrimType::Half, PrimType::Int32, PrimType::Bool}) {
+  for (PrimType to :
+       {PrimType::Double, PrimType::Float, PrimType::Half, PrimType::Int32, PrimType::Bool}) {
     samples.push_back(sampleOf({{6, 4}}, {{}, to}, {0}));
   }
   samples.push_back(sampleOf({{5, 3}}, {{}, PrimType::Double}, {0}));
@@ -55,7 +58,9 @@ OpInfo info() {
   op.name = "cast";
   op.params = {{"arg", ParamKind::Operand}, {"dtype", ParamKind::DataType}};
   op.overloads = {{op.params}};
-  op.doc = "The same values in another element type; floats truncate towards zero into integers; torch.Tensor.to";
+  op.doc =
+      "The same values in another element type; floats truncate towards zero into integers; "
+      "torch.Tensor.to";
   op.normalize = normalize;
   op.dtypes = dtypes;
   op.dimMap = pointwiseDimMap;

@@ -10,16 +10,19 @@ namespace {
 
 void checkRank(const Fusion& fusion, const Arg& arg, bool ok, std::string_view rule) {
   if (!ok) {
-    throwUser(ErrorKind::Runtime,
-              {"linear", rule, "got " + describe(fusion, arg), "pass input [..., K], weight [N, K], bias [N]"});
+    throwUser(ErrorKind::Runtime, {"linear", rule, "got " + describe(fusion, arg),
+                                   "pass input [..., K], weight [N, K], bias [N]"});
   }
 }
 
 void normalize(const Fusion& fusion, std::vector<Arg>& args) {
-  checkRank(fusion, args[0], tensorArg(fusion, args[0]).rank() >= 1, "the input has at least one dimension");
-  checkRank(fusion, args[1], tensorArg(fusion, args[1]).rank() == 2, "the weight has two dimensions");
+  checkRank(fusion, args[0], tensorArg(fusion, args[0]).rank() >= 1,
+            "the input has at least one dimension");
+  checkRank(fusion, args[1], tensorArg(fusion, args[1]).rank() == 2,
+            "the weight has two dimensions");
   if (isGiven(args[2])) {
-    checkRank(fusion, args[2], tensorArg(fusion, args[2]).rank() == 1, "the bias has one dimension");
+    checkRank(fusion, args[2], tensorArg(fusion, args[2]).rank() == 1,
+              "the bias has one dimension");
   }
 }
 
@@ -44,10 +47,11 @@ DimMap dimMap(const OpCall& call) {
     unifyExtents(call.tensors[1].domain[0].extent, call.tensors[2].domain[0].extent, "linear",
                  "the bias and the weight's first dimension");
   }
-  map.outputs[0].push_back(hasBias ? pairDims(map, call.tensors, 1, 0, 2, 0, FactorRole::Parallel, "linear",
-                                              "the bias and the weight's first dimension")
+  map.outputs[0].push_back(hasBias ? pairDims(map, call.tensors, 1, 0, 2, 0, FactorRole::Parallel,
+                                              "linear", "the bias and the weight's first dimension")
                                    : ownDim(map, call.tensors, 1, 0));
-  pairDims(map, call.tensors, 0, last, 1, 1, FactorRole::Reduced, "linear", "the contracted dimension");
+  pairDims(map, call.tensors, 0, last, 1, 1, FactorRole::Reduced, "linear",
+           "the contracted dimension");
   return map;
 }
 
@@ -67,9 +71,11 @@ std::vector<OpSample> samples(const OpInfo& /*op*/) {
 OpInfo info() {
   OpInfo op;
   op.name = "linear";
-  op.params = {{"arg1", ParamKind::Tensor}, {"arg2", ParamKind::Tensor}, {"bias", ParamKind::Tensor, true}};
+  op.params = {
+      {"arg1", ParamKind::Tensor}, {"arg2", ParamKind::Tensor}, {"bias", ParamKind::Tensor, true}};
   op.overloads = {{op.params}};
-  op.doc = "input [..., K] times weight [N, K] transposed, plus bias [N]; torch.nn.functional.linear";
+  op.doc =
+      "input [..., K] times weight [N, K] transposed, plus bias [N]; torch.nn.functional.linear";
   op.normalize = normalize;
   op.dtypes = dtypes;
   op.dimMap = dimMap;

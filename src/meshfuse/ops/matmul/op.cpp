@@ -31,10 +31,11 @@ void mapBatch(DimMap& map, const OpCall& call, int64_t batchA, int64_t batchB) {
     const int64_t dimA = position - (batch - batchA);
     const int64_t dimB = position - (batch - batchB);
     if (dimA < 0 || dimB < 0) {
-      map.outputs[0].push_back(dimA < 0 ? ownDim(map, call.tensors, 1, dimB) : ownDim(map, call.tensors, 0, dimA));
+      map.outputs[0].push_back(dimA < 0 ? ownDim(map, call.tensors, 1, dimB)
+                                        : ownDim(map, call.tensors, 0, dimA));
     } else {
-      map.outputs[0].push_back(pairDims(map, call.tensors, 0, dimA, 1, dimB, FactorRole::Parallel, "matmul",
-                                        "batch dimension " + std::to_string(position)));
+      map.outputs[0].push_back(pairDims(map, call.tensors, 0, dimA, 1, dimB, FactorRole::Parallel,
+                                        "matmul", "batch dimension " + std::to_string(position)));
     }
   }
 }
@@ -53,8 +54,8 @@ DimMap dimMap(const OpCall& call) {
   if (rankB > 1) {
     map.outputs[0].push_back(ownDim(map, call.tensors, 1, rankB - 1));
   }
-  pairDims(map, call.tensors, 0, rankA - 1, 1, rankB > 1 ? rankB - 2 : 0, FactorRole::Reduced, "matmul",
-           "the contracted dimension");
+  pairDims(map, call.tensors, 0, rankA - 1, 1, rankB > 1 ? rankB - 2 : 0, FactorRole::Reduced,
+           "matmul", "the contracted dimension");
   return map;
 }
 
@@ -64,8 +65,9 @@ std::vector<OpSample> samples(const OpInfo& /*op*/) {
   const auto sample = [](std::vector<int64_t> a, std::vector<int64_t> b) {
     return sampleOf({std::move(a), std::move(b)}, {{}, {}}, {0, 1});
   };
-  return {sample({4, 6}, {6, 2}), sample({2, 4, 6}, {6, 4}), sample({2, 3, 4}, {2, 4, 6}), sample({6}, {6, 4}),
-          sample({4, 6}, {6}),    sample({3, 5}, {5, 3}),    sample({6}, {6})};
+  return {sample({4, 6}, {6, 2}), sample({2, 4, 6}, {6, 4}), sample({2, 3, 4}, {2, 4, 6}),
+          sample({6}, {6, 4}),    sample({4, 6}, {6}),       sample({3, 5}, {5, 3}),
+          sample({6}, {6})};
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
-#include "meshfuse/evaluator/op_evaluation.h"
-
 #include <algorithm>
 #include <limits>
 
 #include <ATen/ATen.h>
+
+#include "meshfuse/evaluator/op_evaluation.h"
 
 namespace meshfuse::ops::max {
 

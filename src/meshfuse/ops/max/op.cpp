@@ -10,14 +10,15 @@ namespace {
 
 void normalize(const Fusion& fusion, std::vector<Arg>& args) {
   if (std::get<PrimType>(args[3]) != PrimType::Null) {
-    throwUser(ErrorKind::Runtime, {"max", "the result has the operand's dtype",
-                                   "got dtype DataType." + std::string(nameOf(std::get<PrimType>(args[3]))),
-                                   "cast the operand or the result instead"});
+    throwUser(ErrorKind::Runtime,
+              {"max", "the result has the operand's dtype",
+               "got dtype DataType." + std::string(nameOf(std::get<PrimType>(args[3]))),
+               "cast the operand or the result instead"});
   }
   const PrimType type = tensorArg(fusion, args[0]).dtype;
   if (categoryOf(type) == TypeCategory::Complex) {
-    throwUser(ErrorKind::Runtime, {"max", "complex numbers have no order", "got " + describe(fusion, args[0]),
-                                   "reduce a real tensor"});
+    throwUser(ErrorKind::Runtime, {"max", "complex numbers have no order",
+                                   "got " + describe(fusion, args[0]), "reduce a real tensor"});
   }
   normalizeReductionDims("max", fusion, args);
 }

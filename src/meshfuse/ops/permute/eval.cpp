@@ -1,6 +1,6 @@
-#include "meshfuse/evaluator/op_evaluation.h"
-
 #include <ATen/ATen.h>
+
+#include "meshfuse/evaluator/op_evaluation.h"
 
 namespace meshfuse::ops::permute {
 

@@ -12,8 +12,9 @@ void normalize(const Fusion& fusion, std::vector<Arg>& args) {
   const int64_t rank = tensorArg(fusion, args[0]).rank();
   const Ints& dims = intsArg(args[1]);
   const auto refuse = [&](std::string_view rule) {
-    throwUser(ErrorKind::Runtime, {"permute", rule, "got " + toText(dims) + " for " + describe(fusion, args[0]),
-                                   "pass a permutation of its " + std::to_string(rank) + " dimensions"});
+    throwUser(ErrorKind::Runtime,
+              {"permute", rule, "got " + toText(dims) + " for " + describe(fusion, args[0]),
+               "pass a permutation of its " + std::to_string(rank) + " dimensions"});
   };
   if (static_cast<int64_t>(dims.size()) != rank) {
     refuse("dims argument must have the same length as input");

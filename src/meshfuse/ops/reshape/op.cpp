@@ -16,8 +16,9 @@ namespace {
 void normalize(const Fusion& fusion, std::vector<Arg>& args) {
   const Ints& shape = intsArg(args[1]);
   const auto refuse = [&](std::string_view rule, std::string_view wayOut) {
-    throwUser(ErrorKind::Runtime,
-              {"reshape", rule, "got " + toText(shape) + " for " + describe(fusion, args[0]), wayOut});
+    throwUser(
+        ErrorKind::Runtime,
+        {"reshape", rule, "got " + toText(shape) + " for " + describe(fusion, args[0]), wayOut});
   };
   if (std::ranges::count(shape, -1) > 1) {
     refuse("A maximum of one value of -1", "give all sizes but one");
@@ -94,7 +95,8 @@ std::optional<std::vector<int64_t>> commonRefinement(const std::vector<int64_t>&
 }
 
 /// Splits dimensions of `sizes` over factors numbered from `first`, in order.
-std::vector<DimFactors> splitOver(const DimMap& map, const std::vector<int64_t>& sizes, int32_t first) {
+std::vector<DimFactors> splitOver(const DimMap& map, const std::vector<int64_t>& sizes,
+                                  int32_t first) {
   std::vector<DimFactors> dims;
   for (int64_t size : sizes) {
     DimFactors& factors = dims.emplace_back();
@@ -168,12 +170,14 @@ DimMap dimMap(const OpCall& call) {
   map.inputs.emplace_back();
   map.outputs.emplace_back();
   for (const IntExpr& extent : from) {
-    map.inputs[0].push_back(extent == IntExpr(1) ? DimFactors{}
-                                                 : DimFactors{map.addFactor(extent, FactorRole::Opaque)});
+    map.inputs[0].push_back(extent == IntExpr(1)
+                                ? DimFactors{}
+                                : DimFactors{map.addFactor(extent, FactorRole::Opaque)});
   }
   for (const IntExpr& extent : to) {
-    map.outputs[0].push_back(extent == IntExpr(1) ? DimFactors{}
-                                                  : DimFactors{map.addFactor(extent, FactorRole::Opaque)});
+    map.outputs[0].push_back(extent == IntExpr(1)
+                                 ? DimFactors{}
+                                 : DimFactors{map.addFactor(extent, FactorRole::Opaque)});
   }
   return map;
 }
@@ -184,8 +188,9 @@ std::vector<OpSample> samples(const OpInfo& /*op*/) {
   const auto sample = [](std::vector<int64_t> from, Ints to) {
     return sampleOf({std::move(from)}, {{}, std::move(to)}, {0});
   };
-  return {sample({6, 4}, {24}),     sample({12, 2}, {6, 2, 2}), sample({6, 4}, {4, 6}), sample({12, 8}, {16, 6}),
-          sample({2, 3, 4}, {6, -1}), sample({5, 2}, {1, 10}),  sample({0, 4}, {2, 0}), sample({4, 6}, {8, 3})};
+  return {sample({6, 4}, {24}),     sample({12, 2}, {6, 2, 2}), sample({6, 4}, {4, 6}),
+          sample({12, 8}, {16, 6}), sample({2, 3, 4}, {6, -1}), sample({5, 2}, {1, 10}),
+          sample({0, 4}, {2, 0}),   sample({4, 6}, {8, 3})};
 }
 
 }  // namespace
@@ -195,7 +200,9 @@ OpInfo info() {
   op.name = "reshape";
   op.params = {{"arg", ParamKind::Tensor}, {"new_shape", ParamKind::Ints}};
   op.overloads = {{op.params}};
-  op.doc = "The same elements in row-major order under other sizes, one of which may be -1; torch.reshape";
+  op.doc =
+      "The same elements in row-major order under other sizes, one of which may be -1; "
+      "torch.reshape";
   op.normalize = normalize;
   op.dtypes = dtypes;
   op.dimMap = dimMap;

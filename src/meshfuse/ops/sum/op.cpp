@@ -7,7 +7,9 @@ namespace meshfuse::ops::sum {
 
 namespace {
 
-void normalize(const Fusion& fusion, std::vector<Arg>& args) { normalizeReductionDims("sum", fusion, args); }
+void normalize(const Fusion& fusion, std::vector<Arg>& args) {
+  normalizeReductionDims("sum", fusion, args);
+}
 
 /// Whole numbers and bools are summed in Int; other types keep theirs unless a dtype is given.
 std::vector<PrimType> dtypes(const OpCall& call) {

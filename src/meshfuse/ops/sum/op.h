@@ -13,7 +13,8 @@ namespace meshfuse::lang {
 
 /// Sum over `dims`, of elements cast to `dtype` unless that is Null; torch.sum.
 template <class Value>
-Value sum(const Value& arg, const Ints& dims, bool keepdim = false, PrimType dtype = PrimType::Null) {
+Value sum(const Value& arg, const Ints& dims, bool keepdim = false,
+          PrimType dtype = PrimType::Null) {
   return arg.call("sum", arg, dims, keepdim, dtype)[0];
 }
 /// The same over all dimensions.

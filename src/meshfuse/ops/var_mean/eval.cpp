@@ -1,8 +1,8 @@
-#include "meshfuse/evaluator/op_evaluation.h"
-
 #include <optional>
 
 #include <ATen/ATen.h>
+
+#include "meshfuse/evaluator/op_evaluation.h"
 
 namespace meshfuse::ops::var_mean {
 

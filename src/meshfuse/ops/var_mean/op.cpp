@@ -14,11 +14,12 @@ void normalize(const Fusion& fusion, std::vector<Arg>& args) {
                                    "got " + std::to_string(intArg(args[2])), "use 0, 1 or more"});
   }
   const PrimType type = tensorArg(fusion, args[0]).dtype;
-  const bool isWide = categoryOf(type) == TypeCategory::Complex || type == PrimType::Float || type == PrimType::Double;
+  const bool isWide = categoryOf(type) == TypeCategory::Complex || type == PrimType::Float ||
+                      type == PrimType::Double;
   if (!isWide) {
     throwUser(ErrorKind::Runtime,
-              {"var_mean", "the operand is Float, Double or complex", "got " + describe(fusion, args[0]),
-               "upcast it to DataType.Float first"});
+              {"var_mean", "the operand is Float, Double or complex",
+               "got " + describe(fusion, args[0]), "upcast it to DataType.Float first"});
   }
   normalizeReductionDims("var_mean", fusion, args);
 }
@@ -37,10 +38,11 @@ Algebra algebra(const OpCall& /*call*/) { return Algebra::NonLinear; }
 
 std::vector<OpSample> samples(const OpInfo& /*op*/) {
   const auto sample = [](std::vector<int64_t> sizes, Ints dims, int64_t correction, bool keepdim) {
-    return sampleOf({std::move(sizes)}, {{}, std::move(dims), Scalar(correction), Scalar(keepdim)}, {0});
+    return sampleOf({std::move(sizes)}, {{}, std::move(dims), Scalar(correction), Scalar(keepdim)},
+                    {0});
   };
-  return {sample({6, 4}, {1}, 0, true), sample({6, 4}, {0}, 1, false), sample({2, 3, 4}, {0, -1}, 1, true),
-          sample({5, 3}, {1}, 3, false)};
+  return {sample({6, 4}, {1}, 0, true), sample({6, 4}, {0}, 1, false),
+          sample({2, 3, 4}, {0, -1}, 1, true), sample({5, 3}, {1}, 3, false)};
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ namespace meshfuse::lang {
 
 /// Variance, divided by max(N - correction, 0), and mean over `dims`; torch.var_mean.
 template <class Value>
-std::pair<Value, Value> var_mean(const Value& arg, const Ints& dims, int64_t correction = 1, bool keepdim = false) {
+std::pair<Value, Value> var_mean(const Value& arg, const Ints& dims, int64_t correction = 1,
+                                 bool keepdim = false) {
   const auto outputs = arg.call("var_mean", arg, dims, correction, keepdim);
   return {outputs[0], outputs[1]};
 }
