@@ -194,7 +194,7 @@ TEST(FusionExecutor, OtherKindsOfValuesAreRefused) {
 
 TEST(FusionExecutor, ResultsNameTheirProgram) {
   FusionExecutor executor(copyFusion());
-  const auto idFor = [&](std::vector<int64_t> sizes) {
+  const auto idFor = [&](const std::vector<int64_t>& sizes) {
     return executor.execute(KernelArgumentHolder(at::ones(sizes))).cacheId();
   };
   const auto small = idFor({2, 2});

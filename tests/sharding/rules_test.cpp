@@ -16,7 +16,7 @@ namespace {
 using Placements = std::vector<Placement>;
 const Placement R = Placement::replicate();
 const Placement P = Placement::partial();
-Placement S(int64_t dim) { return Placement::shard(dim); }
+Placement shard(int64_t dim) { return Placement::shard(dim); }
 
 ShardingId on(std::vector<int64_t> mesh, Placements placements) {
   return intern(
@@ -39,30 +39,30 @@ std::string stepsOf(std::vector<int64_t> mesh, const Placements& from, const Pla
 TEST(ReshardPlan, TakesOneStepWhereOneIsEnough) {
   EXPECT_EQ(stepsOf({2}, {R}, {R}, {4}), "");
   EXPECT_EQ(stepsOf({2}, {P}, {R}, {4}), "0->R");
-  EXPECT_EQ(stepsOf({2}, {S(0)}, {R}, {4}), "0->R");
-  EXPECT_EQ(stepsOf({2}, {R}, {S(0)}, {4}), "0->S(0)");
-  EXPECT_EQ(stepsOf({2}, {P}, {S(0)}, {4}), "0->S(0)");
+  EXPECT_EQ(stepsOf({2}, {shard(0)}, {R}, {4}), "0->R");
+  EXPECT_EQ(stepsOf({2}, {R}, {shard(0)}, {4}), "0->S(0)");
+  EXPECT_EQ(stepsOf({2}, {P}, {shard(0)}, {4}), "0->S(0)");
 }
 
 TEST(ReshardPlan, UnevenScatterReducesFirstAndUnevenGatherIsRefused) {
-  EXPECT_EQ(stepsOf({2}, {P}, {S(0)}, {5}), "0->R 0->S(0)");
-  EXPECT_EQ(stepsOf({2}, {R}, {S(0)}, {5}), "0->S(0)");
-  EXPECT_EQ(stepsOf({2}, {S(0)}, {R}, {5}),
+  EXPECT_EQ(stepsOf({2}, {P}, {shard(0)}, {5}), "0->R 0->S(0)");
+  EXPECT_EQ(stepsOf({2}, {R}, {shard(0)}, {5}), "0->S(0)");
+  EXPECT_EQ(stepsOf({2}, {shard(0)}, {R}, {5}),
             "refused: gathering unequal shards, S(0) on mesh axis 0 of size 5, is not supported");
 }
 
 TEST(ReshardPlan, GathersInnerAxesBeforeOuterOnesOfOneDimension) {
-  EXPECT_EQ(stepsOf({2, 2}, {S(0), S(0)}, {R, R}, {8}), "1->R 0->R");
-  EXPECT_EQ(stepsOf({2, 2}, {S(0), S(0)}, {R, S(0)}, {8}), "1->R 0->R 1->S(0)");
-  EXPECT_EQ(stepsOf({2, 2}, {R, S(0)}, {S(0), S(0)}, {8}), "1->R 0->S(0) 1->S(0)");
-  EXPECT_EQ(stepsOf({2, 2}, {S(0), S(1)}, {R, S(1)}, {8, 8}), "0->R");
+  EXPECT_EQ(stepsOf({2, 2}, {shard(0), shard(0)}, {R, R}, {8}), "1->R 0->R");
+  EXPECT_EQ(stepsOf({2, 2}, {shard(0), shard(0)}, {R, shard(0)}, {8}), "1->R 0->R 1->S(0)");
+  EXPECT_EQ(stepsOf({2, 2}, {R, shard(0)}, {shard(0), shard(0)}, {8}), "1->R 0->S(0) 1->S(0)");
+  EXPECT_EQ(stepsOf({2, 2}, {shard(0), shard(1)}, {R, shard(1)}, {8, 8}), "0->R");
 }
 
 TEST(ReshardPlan, StridedShardsStayOrAreRefused) {
   const Placement strided = Placement::stridedShard(0, 2);
-  EXPECT_EQ(stepsOf({2, 2}, {strided, S(0)}, {strided, S(0)}, {8}), "");
+  EXPECT_EQ(stepsOf({2, 2}, {strided, shard(0)}, {strided, shard(0)}, {8}), "");
   EXPECT_NE(
-      stepsOf({2, 2}, {strided, S(0)}, {R, R}, {8}).find("refused: gathering a strided shard"),
+      stepsOf({2, 2}, {strided, shard(0)}, {R, R}, {8}).find("refused: gathering a strided shard"),
       std::string::npos);
 }
 
@@ -98,9 +98,9 @@ class Propagate : public ::testing::Test {
 
 TEST_F(Propagate, ColumnAndRowParallelLinearNeedOneReduction) {
   const ValId x = input({4, 6}, on({2}, {R}));
-  const ValId w1 = input({8, 6}, on({2}, {S(0)}));
-  const ValId b1 = input({8}, on({2}, {S(0)}));
-  const ValId w2 = input({6, 8}, on({2}, {S(1)}));
+  const ValId w1 = input({8, 6}, on({2}, {shard(0)}));
+  const ValId b1 = input({8}, on({2}, {shard(0)}));
+  const ValId w2 = input({6, 8}, on({2}, {shard(1)}));
   const ValId b2 = input({6}, on({2}, {R}));
   const ValId hidden = call("relu", {call("linear", {x, w1, b1})});
   const Fusion result = propagate(call("exp", {call("linear", {hidden, w2, b2})}));
@@ -138,19 +138,19 @@ TEST_F(Propagate, PartialValuesAddWithoutCommunication) {
 }
 
 TEST_F(Propagate, ReshapeKeepsTheOuterShardWhereItDivides) {
-  EXPECT_EQ(placements(propagate(call("reshape", {input({12, 8}, on({4}, {S(0)})), Ints{16, 6}}))),
-            Placements{S(0)});
+  EXPECT_EQ(placements(propagate(call("reshape", {input({12, 8}, on({4}, {shard(0)})), Ints{16, 6}}))),
+            Placements{shard(0)});
 }
 
 TEST_F(Propagate, ReshapeOfAnInnerShardGathers) {
-  const Fusion result = propagate(call("reshape", {input({12, 8}, on({4}, {S(1)})), Ints{16, 6}}));
+  const Fusion result = propagate(call("reshape", {input({12, 8}, on({4}, {shard(1)})), Ints{16, 6}}));
   EXPECT_EQ(placements(result), Placements{R});
   EXPECT_EQ(reshards(result), 1);
 }
 
 TEST_F(Propagate, UnevenShardsPassElementwiseAndAreRefusedWhereTheyWouldMove) {
-  const ValId x = input({5, 3}, on({2}, {S(0)}));
-  EXPECT_EQ(placements(propagate(call("exp", {x}))), Placements{S(0)});
+  const ValId x = input({5, 3}, on({2}, {shard(0)}));
+  EXPECT_EQ(placements(propagate(call("exp", {x}))), Placements{shard(0)});
   try {
     propagate(addCall(fusion, *findOp("var_mean"), {x, Ints{0}})[0]);
     FAIL() << "an uneven gather must be refused";
@@ -183,7 +183,7 @@ TEST_F(Propagate, RefusesInputsThatDoNotFitTogether) {
   EXPECT_NE(errorOf(on({2}, {R}), on({4}, {R})).find("distributed inputs lie on one mesh"),
             std::string::npos);
   EXPECT_NE(
-      errorOf(on({2}, {S(1)}), on({2}, {R})).find("a placement names a dimension of its tensor"),
+      errorOf(on({2}, {shard(1)}), on({2}, {R})).find("a placement names a dimension of its tensor"),
       std::string::npos);
   EXPECT_NE(errorOf(on({2, 2}, {P, Placement::partial(ReduceKind::Max)}), on({2, 2}, {R, R}))
                 .find("one tensor's partial placements combine in one way"),

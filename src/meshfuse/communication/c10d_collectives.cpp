@@ -61,7 +61,7 @@ std::string shortText(const std::string& error) {
 
 // Runs `collective` on the axis's group: alone, with all members known, by the deadline.
 template <class Collective>
-void runOnAxis(const Call& call, Collective collective) {
+void runOnAxis(const Call& call, const Collective& collective) {
   const OpText op = [&] { return call.text(); };
   GroupState& state = *call.binding.group(call.meshAxis);
   const GroupUse use(state, op);
@@ -184,7 +184,7 @@ auto hosted(std::shared_ptr<MeshBinding> binding, LocalFunction function) {
 
 }  // namespace
 
-Collectives makeCollectives(std::shared_ptr<MeshBinding> binding) {
+Collectives makeCollectives(const std::shared_ptr<MeshBinding>& binding) {
   Collectives collectives;
   collectives.allReduce = hosted(binding, allReduceLocal);
   collectives.allGather = hosted(binding, allGatherLocal);

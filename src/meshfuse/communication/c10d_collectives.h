@@ -14,7 +14,7 @@ namespace meshfuse {
 ///   UserError(Runtime)        a rank that died, hung or did not come within the deadline (the group is then poisoned: every
 ///                             later call on it throws at once), a destroyed group, two threads on one group at once,
 ///                             ranks whose programs differ
-Collectives makeCollectives(std::shared_ptr<MeshBinding> binding);
+Collectives makeCollectives(const std::shared_ptr<MeshBinding>& binding);
 
 /// Let go of every process group and store, and end the heartbeat thread: before torch tears its groups down, a Gloo group
 /// still held at exit aborts the process. Bindings by name find their group again at the next use; bindings to group

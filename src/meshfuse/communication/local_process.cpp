@@ -72,7 +72,7 @@ std::vector<int> socketDescriptors() {
     }
     if (linkTarget((std::string("/proc/self/fd/") + entry->d_name).c_str())
             .starts_with("socket:")) {
-      descriptors.push_back(std::atoi(entry->d_name));
+      descriptors.push_back(static_cast<int>(std::strtol(entry->d_name, nullptr, 10)));
     }
   }
   return descriptors;

@@ -163,7 +163,7 @@ class ElementwiseProgram::Builder {
     if (!takeTarget(result, step.target)) {
       return false;
     }
-    program.steps_.push_back(std::move(step));
+    program.steps_.push_back(step);
     return true;
   }
 

@@ -86,7 +86,7 @@ class SmallBlockAllocator final : public c10::Allocator {
 
 }  // namespace
 
-c10::Allocator& smallBlockAllocator() noexcept {
+c10::Allocator& smallBlockAllocator() {
   // Never destroyed: storages may outlive everything.
   static SmallBlockAllocator* const allocator = new SmallBlockAllocator();
   return *allocator;

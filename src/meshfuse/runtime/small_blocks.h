@@ -11,7 +11,7 @@ namespace meshfuse {
 /// one keeps up to eight freed blocks of each size class on each thread (1 MiB in all) and frees them when the thread ends;
 /// larger blocks are torch's. A storage from it behaves as any other: it can be resized, shared between processes, freed on
 /// another thread; memory profiles count it. Where the program has set a CPU allocator of its own, that one is used.
-c10::Allocator& smallBlockAllocator() noexcept;
+c10::Allocator& smallBlockAllocator();
 
 /// The largest block that is kept.
 inline constexpr size_t kLargestSmallBlock = size_t{1} << 16;

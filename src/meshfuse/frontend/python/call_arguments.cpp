@@ -229,6 +229,7 @@ void CallArguments::addDtensor(PyObject* dtensor) {
   globals_.append(parts.strides, parts.strides + rank);
   view.sharding = parts.sharding;
   // An offset for now: the storage may still move.
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
   view.globalStrides = reinterpret_cast<const int64_t*>(offset);
 }
 
