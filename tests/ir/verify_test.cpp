@@ -205,7 +205,8 @@ TEST(Verify, ContiguityIsNoneExactlyOnBroadcastDimensions) {
 }
 
 TEST(Verify, StrideOrdersArePermutations) {
-  for (const std::vector<int64_t>& order : {std::vector<int64_t>{0, 0}, {0, 2}, {0, -1}, {0}, {0, 1, 2}}) {
+  for (const std::vector<int64_t>& order :
+       {std::vector<int64_t>{0, 0}, {0, 2}, {0, -1}, {0}, {0, 1, 2}}) {
     Sample sample;
     sample.typeOf(sample.out).strideOrder = order;
     ASSERT_EQ(violations(sample.fusion).size(), 1u);

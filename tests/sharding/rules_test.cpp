@@ -138,12 +138,14 @@ TEST_F(Propagate, PartialValuesAddWithoutCommunication) {
 }
 
 TEST_F(Propagate, ReshapeKeepsTheOuterShardWhereItDivides) {
-  EXPECT_EQ(placements(propagate(call("reshape", {input({12, 8}, on({4}, {shard(0)})), Ints{16, 6}}))),
-            Placements{shard(0)});
+  EXPECT_EQ(
+      placements(propagate(call("reshape", {input({12, 8}, on({4}, {shard(0)})), Ints{16, 6}}))),
+      Placements{shard(0)});
 }
 
 TEST_F(Propagate, ReshapeOfAnInnerShardGathers) {
-  const Fusion result = propagate(call("reshape", {input({12, 8}, on({4}, {shard(1)})), Ints{16, 6}}));
+  const Fusion result =
+      propagate(call("reshape", {input({12, 8}, on({4}, {shard(1)})), Ints{16, 6}}));
   EXPECT_EQ(placements(result), Placements{R});
   EXPECT_EQ(reshards(result), 1);
 }
@@ -182,9 +184,9 @@ TEST_F(Propagate, RefusesInputsThatDoNotFitTogether) {
             std::string::npos);
   EXPECT_NE(errorOf(on({2}, {R}), on({4}, {R})).find("distributed inputs lie on one mesh"),
             std::string::npos);
-  EXPECT_NE(
-      errorOf(on({2}, {shard(1)}), on({2}, {R})).find("a placement names a dimension of its tensor"),
-      std::string::npos);
+  EXPECT_NE(errorOf(on({2}, {shard(1)}), on({2}, {R}))
+                .find("a placement names a dimension of its tensor"),
+            std::string::npos);
   EXPECT_NE(errorOf(on({2, 2}, {P, Placement::partial(ReduceKind::Max)}), on({2, 2}, {R, R}))
                 .find("one tensor's partial placements combine in one way"),
             std::string::npos);
