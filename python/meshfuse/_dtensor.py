@@ -138,6 +138,7 @@ def install_release_hooks() -> None:
         _C._release_meshes()
         original(*args, **kwargs)
 
+    # Marks the wrapper, so that it is installed once; a function takes attributes that its type does not list.
     destroy_process_group._meshfuse_releases = True  # type: ignore[attr-defined]
     distributed_c10d.destroy_process_group = destroy_process_group
     dist.destroy_process_group = destroy_process_group

@@ -13,6 +13,7 @@ namespace meshfuse::lang {
 /// An operand of an elementwise operation: a value of the definition or a number.
 class Operand {
  public:
+  // Both are implicit, so that calls read `add(x, 1.0)`.
   Operand(const ValueHandle& value) : value_(value) {}  // NOLINT(google-explicit-constructor)
   /// A number; a bool means an integer, as it does in Python.
   template <class T>

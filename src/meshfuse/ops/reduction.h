@@ -17,8 +17,7 @@ void normalizeReductionDims(std::string_view op, const Fusion& fusion, std::vect
 DimMap reductionDimMap(const OpCall& call, bool keepdim, FactorRole role, ReduceKind reduce,
                        size_t outputs);
 
-/// Samples over dims 0, 1, both, with and without keepdim, of even, uneven and empty tensors. `extra` follows the dims and
-/// keepdim arguments.
+/// Samples over one dim and several, with and without keepdim, of sizes that divide by small meshes and sizes that do not.
 std::vector<OpSample> reductionSamples();
 
 }  // namespace meshfuse

@@ -55,7 +55,7 @@ struct OpaqueType;
 /// null for element types).
 class DataType {
  public:
-  // NOLINTNEXTLINE(google-explicit-constructor)
+  // An element type is a type: NOLINTNEXTLINE(google-explicit-constructor)
   DataType(PrimType type = PrimType::Null) noexcept : prim_(type) {}
   explicit DataType(PointerType type);
   explicit DataType(ArrayType type);

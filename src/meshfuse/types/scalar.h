@@ -16,6 +16,7 @@ class Scalar {
   using Complex = std::complex<double>;
 
   constexpr Scalar() noexcept : value_(false) {}
+  // Implicit, since a number is a Scalar wherever one is expected.
   constexpr Scalar(bool v) noexcept : value_(v) {}          // NOLINT(google-explicit-constructor)
   constexpr Scalar(int64_t v) noexcept : value_(v) {}       // NOLINT(google-explicit-constructor)
   constexpr Scalar(int v) noexcept : value_(int64_t{v}) {}  // NOLINT(google-explicit-constructor)

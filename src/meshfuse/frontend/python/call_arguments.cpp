@@ -228,7 +228,7 @@ void CallArguments::addDtensor(PyObject* dtensor) {
   globals_.append(parts.sizes, parts.sizes + rank);
   globals_.append(parts.strides, parts.strides + rank);
   view.sharding = parts.sharding;
-  // An offset for now: the storage may still move.
+  // An offset for now, since the storage may still move; linkGlobals() makes it a pointer before anyone reads it.
   // NOLINTNEXTLINE(performance-no-int-to-ptr)
   view.globalStrides = reinterpret_cast<const int64_t*>(offset);
 }
