@@ -1,10 +1,11 @@
 # The C++ loop that bench/host compares calls with: a Python module of its own, <build>/bench/_floor.so.
-if(TARGET Python::Module)
+if(TARGET meshfuse_torch_objects)
   add_library(meshfuse_bench_floor MODULE ${PROJECT_SOURCE_DIR}/bench/host/floor/floor.cpp)
   target_compile_options(meshfuse_bench_floor PRIVATE ${MESHFUSE_WARNINGS})
   target_link_libraries(meshfuse_bench_floor PRIVATE torch::python Python::Module)
-  set_target_properties(meshfuse_bench_floor PROPERTIES PREFIX "" OUTPUT_NAME _floor LIBRARY_OUTPUT_DIRECTORY
-                                                                            ${PROJECT_BINARY_DIR}/bench)
+  target_precompile_headers(meshfuse_bench_floor REUSE_FROM meshfuse_torch_objects)
+  set_target_properties(meshfuse_bench_floor PROPERTIES PREFIX "" DEFINE_SYMBOL "" OUTPUT_NAME _floor
+                                                        LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
 endif()
 
 # One Google Benchmark binary per folder of bench/ that holds .cpp files: bench_<folder>, linked with libmeshfuse.

@@ -57,24 +57,20 @@ function(meshfuse_generate_op_list)
   file(CONFIGURE OUTPUT ${MESHFUSE_GENERATED_ROOT}/meshfuse/ops/structured_ops.h CONTENT "${_includes}" @ONLY)
 endfunction()
 
-# Adds what every target of a torch layer shares: torch, and the one precompiled header.
+# Adds what every target of a torch layer shares: torch, and a precompiled header: the one of the target named third, or else
+# the layers'.
 function(meshfuse_use_torch TARGET SCOPE)
+  set(_pch meshfuse_torch_pch)
+  if(ARGC GREATER 2)
+    set(_pch ${ARGV2})
+  endif()
   target_link_libraries(${TARGET} ${SCOPE} torch::cpu)
   # at::parallel_for is serial in a file compiled without OpenMP. The library itself is torch's, loaded with torch.
   target_compile_options(${TARGET} PRIVATE -fopenmp)
-  target_precompile_headers(${TARGET} REUSE_FROM meshfuse_torch_pch)
+  target_precompile_headers(${TARGET} REUSE_FROM ${_pch})
 endfunction()
 
-# The target that owns the precompiled header of the torch layers.
-function(meshfuse_add_torch_pch)
-  set(_stub ${PROJECT_BINARY_DIR}/torch_pch.cpp)
-  file(CONFIGURE OUTPUT ${_stub} CONTENT "// Nothing: its target builds the precompiled header.\n")
-  add_library(meshfuse_torch_pch STATIC ${_stub})
-  target_link_libraries(meshfuse_torch_pch PUBLIC torch::cpu)
-  target_compile_options(meshfuse_torch_pch PRIVATE -fopenmp ${MESHFUSE_WARNINGS})
-  target_precompile_headers(
-    meshfuse_torch_pch
-    PRIVATE
+set(MESHFUSE_TORCH_PCH_HEADERS
     <ATen/ATen.h>
     <algorithm>
     <array>
@@ -92,6 +88,15 @@ function(meshfuse_add_torch_pch)
     <utility>
     <variant>
     <vector>)
+
+# The target that owns the precompiled header of the torch layers.
+function(meshfuse_add_torch_pch)
+  set(_stub ${PROJECT_BINARY_DIR}/torch_pch.cpp)
+  file(CONFIGURE OUTPUT ${_stub} CONTENT "// Nothing: its target builds the precompiled header.\n")
+  add_library(meshfuse_torch_pch STATIC ${_stub})
+  target_link_libraries(meshfuse_torch_pch PUBLIC torch::cpu)
+  target_compile_options(meshfuse_torch_pch PRIVATE -fopenmp ${MESHFUSE_WARNINGS})
+  target_precompile_headers(meshfuse_torch_pch PRIVATE ${MESHFUSE_TORCH_PCH_HEADERS})
 endfunction()
 
 # Adds meshfuse_<LAYER> from SOURCES; a layer without sources is a library of headers.

@@ -31,7 +31,17 @@ if(NOT _nanobind_status EQUAL 0 OR NOT TARGET Python::Module)
 endif()
 find_package(nanobind CONFIG REQUIRED PATHS ${_nanobind_dir} NO_DEFAULT_PATH)
 
-nanobind_add_module(meshfuse_python NB_STATIC NOMINSIZE ${_sources})
+# The files that include torch_python's headers, which cost ten seconds each even when precompiled: this one and bench/host's
+# floor.
+set(_torch_objects ${PROJECT_SOURCE_DIR}/src/meshfuse/${MESHFUSE_python_FOLDER}/torch_objects.cpp)
+list(REMOVE_ITEM _sources ${_torch_objects})
+add_library(meshfuse_torch_objects OBJECT ${_torch_objects})
+target_compile_options(meshfuse_torch_objects PRIVATE ${MESHFUSE_WARNINGS})
+target_include_directories(meshfuse_torch_objects PRIVATE ${MESHFUSE_SOURCE_ROOT})
+target_link_libraries(meshfuse_torch_objects PRIVATE torch::python Python::Module)
+target_precompile_headers(meshfuse_torch_objects PRIVATE <torch/csrc/autograd/python_variable.h>)
+
+nanobind_add_module(meshfuse_python NB_STATIC NOMINSIZE ${_sources} $<TARGET_OBJECTS:meshfuse_torch_objects>)
 set_target_properties(
   meshfuse_python
   PROPERTIES OUTPUT_NAME _C
@@ -39,12 +49,10 @@ set_target_properties(
              INSTALL_RPATH $ORIGIN)
 target_compile_options(meshfuse_python PRIVATE ${MESHFUSE_WARNINGS})
 target_link_libraries(meshfuse_python PRIVATE meshfuse torch::python)
-# python_variable.h alone costs half a minute; precompiled, a binding file compiles in seconds.
 target_precompile_headers(
   meshfuse_python
   PRIVATE
-  <torch/csrc/autograd/python_variable.h>
-  <ATen/ATen.h>
+  <ATen/core/Tensor.h>
   <nanobind/nanobind.h>
   <nanobind/stl/function.h>
   <nanobind/stl/optional.h>
@@ -52,7 +60,11 @@ target_precompile_headers(
   <nanobind/stl/string.h>
   <nanobind/stl/string_view.h>
   <nanobind/stl/variant.h>
-  <nanobind/stl/vector.h>)
+  <nanobind/stl/vector.h>
+  <memory>
+  <sstream>
+  <unordered_map>
+  <vector>)
 
 # Types for editors and mypy, made by importing what was built.
 set(MESHFUSE_PYTHON_STUB ${MESHFUSE_PYTHON_DIR}/_C.pyi)

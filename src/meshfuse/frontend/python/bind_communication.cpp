@@ -11,12 +11,12 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
-#include <torch/csrc/autograd/python_variable.h>
 
 #include "meshfuse/base/error.h"
 #include "meshfuse/communication/c10d_collectives.h"
 #include "meshfuse/communication/deadline.h"
 #include "meshfuse/communication/mesh_binding.h"
+#include "meshfuse/frontend/python/torch_objects.h"
 
 namespace nb = nanobind;
 
@@ -44,13 +44,13 @@ std::optional<std::chrono::milliseconds> milliseconds(std::optional<double> seco
   return std::chrono::milliseconds(std::llround(*seconds * 1e3));
 }
 
-const at::Tensor& tensorOf(nb::handle object) {
-  if (!THPVariable_Check(object.ptr())) {
+const at::Tensor& givenTensor(nb::handle object) {
+  if (!isTensorObject(object.ptr())) {
     throwUser(ErrorKind::Type,
               {"collective", "it takes a torch.Tensor",
                std::string("got a ") + Py_TYPE(object.ptr())->tp_name, "pass the local tensor"});
   }
-  return THPVariable_Unpack(object.ptr());
+  return tensorOf(object.ptr());
 }
 
 void checkIndex(const char* what, int64_t index, int64_t count) {
@@ -75,11 +75,11 @@ nb::object runCollective(const BoundMesh& mesh, const Collective& collective, nb
   checkIndex("mesh axis", meshAxis, mesh.binding->mesh().ndim());
   LocalTensors results;
   {
-    const LocalTensors locals{tensorOf(tensor)};
+    const LocalTensors locals{givenTensor(tensor)};
     const nb::gil_scoped_release released;
     results = collective({&mesh.binding->mesh(), meshAxis, dim, reduce}, locals);
   }
-  return nb::steal(THPVariable_Wrap(std::move(results[0])));
+  return nb::steal(tensorObject(std::move(results[0])));
 }
 
 nb::list recordsOf(const BoundMesh& mesh) {
@@ -133,7 +133,7 @@ void bindMesh(nb::module_& module) {
       .def(
           "all_gather",
           [](const BoundMesh& self, nb::handle tensor, int64_t meshAxis, int64_t dim) {
-            checkIndex("dimension", dim, tensorOf(tensor).dim());
+            checkIndex("dimension", dim, givenTensor(tensor).dim());
             return runCollective(self, self.collectives.allGather, tensor, meshAxis, dim,
                                  ReduceKind::Sum);
           },
@@ -142,7 +142,7 @@ void bindMesh(nb::module_& module) {
           "reduce_scatter",
           [](const BoundMesh& self, nb::handle tensor, int64_t meshAxis, int64_t dim,
              const std::string& reduce) {
-            checkIndex("dimension", dim, tensorOf(tensor).dim());
+            checkIndex("dimension", dim, givenTensor(tensor).dim());
             return runCollective(self, self.collectives.reduceScatter, tensor, meshAxis, dim,
                                  reduceNamed(reduce));
           },

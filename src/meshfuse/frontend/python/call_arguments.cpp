@@ -8,6 +8,7 @@
 #include <nanobind/nanobind.h>
 
 #include "meshfuse/base/error.h"
+#include "meshfuse/frontend/python/torch_objects.h"
 
 namespace nb = nanobind;
 
@@ -118,7 +119,7 @@ PyObject* CallArguments::keep(PyObject* object) {
 void CallArguments::collect(PyObject* inputs) {
   if (PyList_CheckExact(inputs) || PyTuple_CheckExact(inputs)) {
     addItems(inputs, false);
-  } else if (THPVariable_Check(inputs) || PyUnicode_Check(inputs) || PyBytes_Check(inputs) ||
+  } else if (isTensorObject(inputs) || PyUnicode_Check(inputs) || PyBytes_Check(inputs) ||
              PyMapping_Check(inputs) > PySequence_Check(inputs)) {
     throwUser(ErrorKind::Type, {"execute", "inputs must be a list or tuple of arguments",
                                 "got a " + typeNameOf(inputs), "pass execute([a, b])"});
@@ -146,8 +147,8 @@ void CallArguments::addItems(PyObject* sequence, bool nested) {
 }
 
 void CallArguments::add(PyObject* object, bool nested) {
-  if (THPVariable_CheckTypeExact(Py_TYPE(object))) [[likely]] {
-    addTensor(THPVariable_Unpack(object));
+  if (isPlainTensorObject(object)) [[likely]] {
+    addTensor(tensorOf(object));
   } else if (PyFloat_CheckExact(object)) {
     views_.push_back(ArgView::of(PyFloat_AS_DOUBLE(object)));
   } else if (PyLong_CheckExact(object)) {
@@ -171,7 +172,7 @@ void CallArguments::addOther(PyObject* object, bool nested) {
     views_.push_back(ArgView::of(std::complex<double>(value.real, value.imag)));
   } else if (!nested && (PyList_Check(object) || PyTuple_Check(object))) {
     addItems(object, true);
-  } else if (THPVariable_Check(object)) {
+  } else if (isTensorObject(object)) {
     addSubclass(object);
   } else {
     const std::string found = "argument " + std::to_string(views_.size()) + " is " +
@@ -221,7 +222,7 @@ void CallArguments::addDtensor(PyObject* dtensor) {
     checkSameBinding(*mesh_, *parts.mesh, views_.size());
   }
   const size_t offset = globals_.size();
-  addTensor(THPVariable_Unpack(parts.local));
+  addTensor(tensorOf(parts.local));
   ArgView& view = views_.back();
   const size_t rank = static_cast<size_t>(view.tensor->dim());
   checkGlobalRank(parts, rank, views_.size() - 1);
@@ -243,7 +244,7 @@ void CallArguments::linkGlobals() {
 }
 
 void CallArguments::addSubclass(PyObject* tensor) {
-  addTensor(THPVariable_Unpack(keep(settleTensor(tensor, views_.size()))));
+  addTensor(tensorOf(keep(settleTensor(tensor, views_.size()))));
 }
 
 }  // namespace meshfuse

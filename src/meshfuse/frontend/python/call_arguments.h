@@ -4,8 +4,8 @@
 #include <memory>
 #include <span>
 
+#include <Python.h>
 #include <c10/util/SmallVector.h>
-#include <torch/csrc/autograd/python_variable.h>
 
 #include "meshfuse/frontend/python/dtensor_bridge.h"
 #include "meshfuse/runtime/arg_view.h"

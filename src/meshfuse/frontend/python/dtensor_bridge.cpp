@@ -12,6 +12,7 @@
 
 #include "meshfuse/base/error.h"
 #include "meshfuse/base/text.h"
+#include "meshfuse/frontend/python/torch_objects.h"
 
 namespace nb = nanobind;
 
@@ -48,7 +49,7 @@ void load(nb::handle dtensorClass) {
       reinterpret_cast<PyTypeObject*>(nb::object(nb::borrow(dtensorClass)).release().ptr());
   names.localOffset = offsetOfSlot(dtensorClass, "_local_tensor");
   names.specOffset = offsetOfSlot(dtensorClass, "_spec");
-  names.newDtensor = nb::getattr(nb::handle(THPVariableClass), "_dtensor__new__").release().ptr();
+  names.newDtensor = nb::getattr(nb::handle(tensorClass()), "_dtensor__new__").release().ptr();
   names.newKeywords = nb::make_tuple("requires_grad").release().ptr();
   names.specFields = {PyUnicode_InternFromString("mesh"), PyUnicode_InternFromString("placements"),
                       PyUnicode_InternFromString("tensor_meta"),
@@ -105,7 +106,7 @@ bool isDtensor(PyObject* object) noexcept {
     return Py_TYPE(object) == loadedNames->dtensor;
   }
   // Plain numbers, lists and tensors never get here; anything else may be the first DTensor.
-  if (!PyObject_TypeCheck(object, reinterpret_cast<PyTypeObject*>(THPVariableClass))) {
+  if (!PyObject_TypeCheck(object, reinterpret_cast<PyTypeObject*>(tensorClass()))) {
     return false;
   }
   try {
@@ -128,7 +129,7 @@ DtensorParts readDtensor(PyObject* dtensor, size_t position) {
   }
   nb::object held = nb::borrow(local);
   // Settling runs Python code, which may drop records and change the spec, so it comes first.
-  if (!THPVariable_CheckTypeExact(Py_TYPE(local))) [[unlikely]] {
+  if (!isPlainTensorObject(local)) [[unlikely]] {
     held = nb::steal(settleTensor(local, position));
     spec = slotOf(dtensor, names.specOffset);
     internalCheck(spec != nullptr, "waiting for a local tensor leaves its DTensor whole");
@@ -160,7 +161,7 @@ void checkGlobalRank(const DtensorParts& parts, size_t rank, size_t position) {
 
 PyObject* settleTensor(PyObject* tensor, size_t position) {
   nb::object settled = bridgeModule().attr("settle")(nb::handle(tensor), position);
-  internalCheck(THPVariable_CheckExact(settled.ptr()), "a settled tensor is a torch.Tensor");
+  internalCheck(isPlainTensorObject(settled.ptr()), "a settled tensor is a torch.Tensor");
   return settled.release().ptr();
 }
 
@@ -168,7 +169,7 @@ namespace {
 
 PyObject* wrapDtensor(DistributedTensor&& tensor, PyObject* spec) {
   const TorchNames& names = torchNames();
-  const nb::object local = nb::steal(THPVariable_Wrap(std::move(tensor).local()));
+  const nb::object local = nb::steal(tensorObject(std::move(tensor).local()));
   PyObject* args[] = {reinterpret_cast<PyObject*>(names.dtensor), local.ptr(), spec, Py_False};
   nb::object dtensor = nb::steal(PyObject_Vectorcall(names.newDtensor, args, 3, names.newKeywords));
   if (!dtensor.is_valid()) {
@@ -192,7 +193,7 @@ PyObject* wrapResults(CallResults&& results, MeshRecord* mesh) {
   const std::vector<PyObject*>* specs = mesh == nullptr ? nullptr : &mesh->outputSpecs(results);
   Py_ssize_t position = 0;
   for (PolymorphicValue& value : results.values) {
-    PyObject* object = specs == nullptr ? THPVariable_Wrap(std::move(value).takeTensor())
+    PyObject* object = specs == nullptr ? tensorObject(std::move(value).takeTensor())
                                         : wrapDtensor(std::move(value).as<DistributedTensor>(),
                                                       (*specs)[position]);
     PyList_SET_ITEM(list.ptr(), position++, object);

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include <torch/csrc/autograd/python_variable.h>
+#include <Python.h>
 
 #include "meshfuse/frontend/python/mesh_record.h"
 #include "meshfuse/mesh/sharding.h"

@@ -4,12 +4,11 @@
 #include <string>
 #include <string_view>
 
-#include <torch/csrc/Exceptions.h>
-
 #include "meshfuse/base/error.h"
 #include "meshfuse/frontend/python/bind_definition.h"
 #include "meshfuse/frontend/python/call_arguments.h"
 #include "meshfuse/frontend/python/python_errors.h"
+#include "meshfuse/frontend/python/torch_objects.h"
 #include "meshfuse/runtime/fusion_executor.h"
 
 namespace nb = nanobind;
@@ -162,11 +161,11 @@ PyObject* execute(PyObject* self, PyObject* const* args, Py_ssize_t count,
       return run(self, {.inputs = args[0]}, false);
     }
     return run(self, parse(args, count, keywords), true);
-  } catch (python_error& error) {
-    // Raised by Python code under a dispatch mode.
-    error.restore();
   } catch (...) {
-    setPythonError();
+    // torch's: raised by Python code under a dispatch mode.
+    if (!restoreTorchError()) {
+      setPythonError();
+    }
   }
   return nullptr;
 }

@@ -9,10 +9,10 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
-#include <torch/csrc/autograd/python_variable.h>
 
 #include "meshfuse/base/error.h"
 #include "meshfuse/communication/c10d_collectives.h"
+#include "meshfuse/frontend/python/torch_objects.h"
 
 namespace nb = nanobind;
 
@@ -278,7 +278,7 @@ const std::vector<PyObject*>& MeshRecord::outputSpecs(const CallResults& results
     }
     const c10::DimVector sizes = tensor.sizes();
     const c10::DimVector strides = tensor.strides();
-    nb::object local = nb::steal(THPVariable_Wrap(tensor.local()));
+    nb::object local = nb::steal(tensorObject(tensor.local()));
     specs.push_back(
         makeSpec(nb::handle(mesh_), placements, std::vector<int64_t>(sizes.begin(), sizes.end()),
                  std::vector<int64_t>(strides.begin(), strides.end()), local.attr("dtype")));
