@@ -20,11 +20,13 @@ constexpr uint64_t kNan = 4;
 /// A double that is a 64-bit integer hashes as that integer.
 uint64_t hashReal(double value) {
   constexpr double kTwoTo63 = 9223372036854775808.0;
-  if (std::isnan(value)) {
+  if (value >= -kTwoTo63 && value < kTwoTo63) {
+    const auto whole = static_cast<int64_t>(value);
+    if (static_cast<double>(whole) == value) {
+      return hashInteger(whole);
+    }
+  } else if (std::isnan(value)) {
     return hashMix(kNan, 0);
-  }
-  if (value >= -kTwoTo63 && value < kTwoTo63 && value == std::trunc(value)) {
-    return hashInteger(static_cast<int64_t>(value));
   }
   return hashMix(kFraction, std::bit_cast<uint64_t>(value));
 }
