@@ -65,10 +65,11 @@ PolymorphicValue detachedValueOf(const ArgView& arg) {
 c10::DimVector globalStridesOf(std::span<const int64_t> globalSizes,
                                c10::IntArrayRef localStrides) {
   const size_t rank = globalSizes.size();
-  std::vector<size_t> order(rank);
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return localStrides[a] > localStrides[b]; });
+  c10::DimVector order(rank);
+  std::iota(order.begin(), order.end(), int64_t{0});
+  std::ranges::sort(order, [&](int64_t a, int64_t b) {
+    return localStrides[a] != localStrides[b] ? localStrides[a] > localStrides[b] : a < b;
+  });
   c10::DimVector strides(rank, 0);
   int64_t next = 1;
   for (auto dim = order.rbegin(); dim != order.rend(); ++dim) {
