@@ -9,6 +9,7 @@
 #include "meshfuse/base/error.h"
 #include "meshfuse/ops/op_info.h"
 #include "meshfuse/values/comparison.h"
+#include "meshfuse/values/torch_types.h"
 
 namespace meshfuse {
 namespace {
@@ -185,9 +186,7 @@ TEST_F(Evaluator, C16_MetaTensorsGiveTheDtypeAndSizesOfTheRealRun) {
       ExpressionEvaluator real(program);
       ExpressionEvaluator meta(program);
       for (size_t i = 0; i < inputs.size(); ++i) {
-        const at::ScalarType dtype = program.val(inputs[i]).dtype() == PrimType::Bool  ? at::kBool
-                                     : program.val(inputs[i]).dtype() == PrimType::Int ? at::kLong
-                                                                                       : at::kFloat;
+        const at::ScalarType dtype = torchDtype(program.val(inputs[i]).dtype());
         real.bind(inputs[i], at::ones(sample.tensors[i].sizes, dtype));
         meta.bind(inputs[i],
                   at::empty(sample.tensors[i].sizes, at::TensorOptions(dtype).device(at::kMeta)));

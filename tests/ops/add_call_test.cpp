@@ -94,8 +94,8 @@ TEST_F(AddCall, FoldingWrapsAndNeverTraps) {
   EXPECT_TRUE(folded("neg", {Scalar(lowest)}).isSame(Scalar(lowest)));
   EXPECT_TRUE(folded("mul", {Scalar(lowest), Scalar(2)}).isSame(Scalar(0)));
   EXPECT_EQ(errorOf("div", {Scalar(1), Scalar(0)}),
-            "div: the divisor of an integer division is not zero: got a constant zero divisor; "
-            "divide by a non-zero number");
+            "div: the divisor of an integer division is not zero: got a constant zero divisor "
+            "(ZeroDivisionError); divide by a non-zero number");
 }
 
 TEST_F(AddCall, LeavesRunTimeNumbersToTheEvaluator) {

@@ -26,8 +26,13 @@ struct Case {
 };
 
 at::Tensor makeTensor(const OpSample::Tensor& tensor, at::Generator& generator) {
-  const at::Tensor uniform =
-      at::rand(tensor.sizes, generator, at::kDouble) * (tensor.high - tensor.low) + tensor.low;
+  const auto draw = [&] {
+    return at::rand(tensor.sizes, generator, at::kDouble) * (tensor.high - tensor.low) + tensor.low;
+  };
+  const at::Tensor uniform = draw();
+  if (categoryOf(tensor.dtype) == TypeCategory::Complex) {
+    return at::complex(uniform, draw()).to(torchDtype(tensor.dtype));
+  }
   if (tensor.dtype == PrimType::Bool) {
     return at::gt(uniform, 0);
   }
@@ -62,6 +67,19 @@ Case makeCase(const OpInfo& op, const OpSample& sample, at::Generator& generator
   return result;
 }
 
+bool isReducible(TypeCategory category, ReduceKind kind) {
+  switch (category) {
+    case TypeCategory::Floating:
+      return true;
+    case TypeCategory::Complex:
+      return kind == ReduceKind::Sum || kind == ReduceKind::Avg;
+    case TypeCategory::Integral:
+      return kind != ReduceKind::Avg;
+    default:
+      return kind == ReduceKind::Max || kind == ReduceKind::Min;
+  }
+}
+
 std::vector<Placement> placementsOf(const TensorType& type) {
   std::vector<Placement> placements{Placement::replicate()};
   for (int64_t dim = 0; dim < type.rank(); ++dim) {
@@ -70,9 +88,7 @@ std::vector<Placement> placementsOf(const TensorType& type) {
   const TypeCategory category = categoryOf(type.dtype);
   for (ReduceKind kind :
        {ReduceKind::Sum, ReduceKind::Avg, ReduceKind::Max, ReduceKind::Min, ReduceKind::Product}) {
-    const bool isOrder = kind == ReduceKind::Max || kind == ReduceKind::Min;
-    if (isOrder || category == TypeCategory::Floating ||
-        (category == TypeCategory::Integral && kind != ReduceKind::Avg)) {
+    if (isReducible(category, kind)) {
       placements.push_back(Placement::partial(kind));
     }
   }
@@ -159,8 +175,8 @@ void check(const Case& test, const std::vector<Sharding>& shardings, const Devic
       const TensorType& type = program.fusion().val(program.fusion().outputs()[i]).tensor();
       const at::Tensor global =
           gatherFromRanks(locals, *type.sharding, expected[i].asTensor().sizes());
-      ASSERT_TRUE(at::allclose(global.to(at::kDouble), expected[i].asTensor().to(at::kDouble), 1e-5,
-                               1e-5, true))
+      const at::ScalarType wide = global.is_complex() ? at::kComplexDouble : at::kDouble;
+      ASSERT_TRUE(at::allclose(global.to(wide), expected[i].asTensor().to(wide), 1e-5, 1e-5, true))
           << label << " gives " << type.sharding->toText() << "\n"
           << global << "\ninstead of\n"
           << expected[i].asTensor();

@@ -4,7 +4,7 @@
 
 #include <ATen/ATen.h>
 
-#include "meshfuse/base/error.h"
+#include "meshfuse/evaluator/pointwise_functions.h"
 #include "meshfuse/ops/infer.h"
 #include "meshfuse/ops/pointwise.h"
 #include "meshfuse/values/conversions.h"
@@ -14,32 +14,17 @@ namespace meshfuse {
 
 namespace {
 
-/// Bool arithmetic is modulo two, where torch asks for another operator.
-at::Tensor differenceOf(const at::Tensor& x0, const at::Tensor& x1) {
-  return x0.scalar_type() == at::kBool ? at::logical_xor(x0, x1) : at::sub(x0, x1);
-}
+using namespace pointwise_functions;  // NOLINT(google-build-using-namespace): the table's vocabulary
 
-at::Tensor negativeOf(const at::Tensor& x0) {
-  return x0.scalar_type() == at::kBool ? at::clone(x0) : at::neg(x0);
-}
-
-/// Truncating for integers. The most negative number divided by -1 traps in the processor's division: it wraps here.
-at::Tensor quotientOf(const at::Tensor& x0, const at::Tensor& x1) {
-  if (!at::isIntegralType(x0.scalar_type(), /*includeBool=*/false)) {
-    return at::div(x0, x1);
-  }
-  const at::Tensor isMinusOne = at::eq(x1, -1);
-  const at::Tensor divisor = at::where(isMinusOne, at::ones({}, x1.options()), x1);
-  return at::where(isMinusOne, at::neg(x0), at::div(x0, divisor, "trunc"));
-}
-
-using RowFunction = at::Tensor (*)(const at::Tensor&, const at::Tensor&, const at::Tensor&);
+using RowFunction = at::Tensor (*)(const at::Tensor&, const at::Tensor&, const at::Tensor&,
+                                   const at::Tensor&);
 
 constexpr std::array kRowFunctions{
 #define MESHFUSE_POINTWISE(name, arity, types, algebra, sample, aten, device, doc)     \
   static_cast<RowFunction>(                                                            \
       []([[maybe_unused]] const at::Tensor& x0, [[maybe_unused]] const at::Tensor& x1, \
-         [[maybe_unused]] const at::Tensor& x2) -> at::Tensor { return aten; }),
+         [[maybe_unused]] const at::Tensor& x2,                                        \
+         [[maybe_unused]] const at::Tensor& x3) -> at::Tensor { return aten; }),
 #include "meshfuse/ops/pointwise.def"
 #undef MESHFUSE_POINTWISE
 };
@@ -71,12 +56,13 @@ std::vector<PolymorphicValue> evaluatePointwise(const EvalCall& call) {
   const PointwiseRow& row = pointwiseRows()[static_cast<size_t>(op.pointwiseRow)];
   const at::ScalarType compute = torchDtype(types.compute);
   const at::Device device = deviceOf(call);
-  std::array<at::Tensor, 3> x;
+  std::array<at::Tensor, 4> x;
   for (size_t i = 0; i < call.values.size(); ++i) {
     const bool isCondition = row.types == DtypeClass::Select && i == 0;
     x[i] = operandOf(call.values[i], isCondition ? at::kBool : compute, device);
   }
-  const at::Tensor result = kRowFunctions[static_cast<size_t>(op.pointwiseRow)](x[0], x[1], x[2]);
+  const at::Tensor result =
+      kRowFunctions[static_cast<size_t>(op.pointwiseRow)](x[0], x[1], x[2], x[3]);
   return {result.to(torchDtype(types.result))};
 }
 

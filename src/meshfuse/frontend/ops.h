@@ -36,18 +36,23 @@ ValueHandle callPointwise(std::string_view op, std::initializer_list<Operand> op
 #define MESHFUSE_LANG_PARAMS_1 const Operand& x0
 #define MESHFUSE_LANG_PARAMS_2 const Operand &x0, const Operand &x1
 #define MESHFUSE_LANG_PARAMS_3 const Operand &x0, const Operand &x1, const Operand &x2
+#define MESHFUSE_LANG_PARAMS_4 \
+  const Operand &x0, const Operand &x1, const Operand &x2, const Operand &x3
 #define MESHFUSE_LANG_ARGS_1 x0
 #define MESHFUSE_LANG_ARGS_2 x0, x1
 #define MESHFUSE_LANG_ARGS_3 x0, x1, x2
+#define MESHFUSE_LANG_ARGS_4 x0, x1, x2, x3
 #define MESHFUSE_POINTWISE(name, arity, types, algebra, sample, aten, device, doc) \
   inline ValueHandle name(MESHFUSE_LANG_PARAMS_##arity) {                          \
     return callPointwise(#name, {MESHFUSE_LANG_ARGS_##arity});                     \
   }
 #include "meshfuse/ops/pointwise.def"
 #undef MESHFUSE_POINTWISE
+#undef MESHFUSE_LANG_ARGS_4
 #undef MESHFUSE_LANG_ARGS_3
 #undef MESHFUSE_LANG_ARGS_2
 #undef MESHFUSE_LANG_ARGS_1
+#undef MESHFUSE_LANG_PARAMS_4
 #undef MESHFUSE_LANG_PARAMS_3
 #undef MESHFUSE_LANG_PARAMS_2
 #undef MESHFUSE_LANG_PARAMS_1

@@ -39,11 +39,11 @@ Scalar toScalarValue(R value) {
 /// Applies a row's function to operands of type T; nullopt if the row has no such function.
 template <class T, class F>
 std::optional<Scalar> apply(const F& function, std::span<const Scalar> operands) {
-  if constexpr (std::is_invocable_v<F, T, T, T>) {
+  if constexpr (std::is_invocable_v<F, T, T, T, T>) {
     const auto operand = [&](size_t i) {
       return i < operands.size() ? numberAs<T>(operands[i]) : T{};
     };
-    return toScalarValue(function(operand(0), operand(1), operand(2)));
+    return toScalarValue(function(operand(0), operand(1), operand(2), operand(3)));
   } else {
     return std::nullopt;
   }
@@ -67,15 +67,15 @@ std::optional<Scalar> applyIn(PrimType compute, const F& function,
   throwInternal("a number has a type");
 }
 
-/// Each row's device column as a function of three numbers, which does not exist for types the column does not accept.
+/// Each row's device column as a function of four numbers, which does not exist for types the column does not accept.
 struct RowFunctions {
 #define MESHFUSE_POINTWISE(name, arity, types, algebra, sample, aten, device, doc)              \
   static std::optional<Scalar> name##Row(PrimType compute, std::span<const Scalar> operands) {  \
     using namespace scalar_math;                                                                \
     return applyIn(                                                                             \
         compute,                                                                                \
-        []<class T>([[maybe_unused]] T x0, [[maybe_unused]] T x1,                               \
-                    [[maybe_unused]] T x2) -> std::decay_t<decltype device> { return device; }, \
+        []<class T>([[maybe_unused]] T x0, [[maybe_unused]] T x1, [[maybe_unused]] T x2,        \
+                    [[maybe_unused]] T x3) -> std::decay_t<decltype device> { return device; }, \
         operands);                                                                              \
   }
 #include "meshfuse/ops/pointwise.def"

@@ -20,9 +20,16 @@ constexpr std::array kRows{
 
 const PointwiseRow& rowOf(const OpInfo& op) { return kRows[static_cast<size_t>(op.pointwiseRow)]; }
 
-/// Operands that decide the type: all but a selection's condition.
+/// Operands that decide the type: all but a selection's condition; the first alone where the others follow it.
 std::span<const Arg> typedOperands(const OpCall& call) {
-  return rowOf(*call.op).types == DtypeClass::Select ? call.args.subspan(1) : call.args;
+  switch (rowOf(*call.op).types) {
+    case DtypeClass::Select:
+      return call.args.subspan(1);
+    case DtypeClass::KeepFirst:
+      return call.args.first(1);
+    default:
+      return call.args;
+  }
 }
 
 PromotionOperand promotionOperand(const Fusion& fusion, const Arg& arg) {
@@ -50,14 +57,30 @@ void normalizePointwise(const Fusion& /*fusion*/, std::vector<Arg>& /*args*/) {}
 
 std::vector<PrimType> pointwiseResult(const OpCall& call) { return {pointwiseTypes(call).result}; }
 
+/// Whether an operand is cast to another category first. Whole numbers wrap where their casts do not: the cast of a sum is not
+/// the sum of casts.
+bool changesCategory(const OpCall& call, PrimType compute) {
+  return std::ranges::any_of(call.tensors, [&](const TensorType& tensor) {
+    return categoryOf(tensor.dtype) != categoryOf(compute);
+  });
+}
+
 Algebra pointwiseAlgebra(const OpCall& call) {
   const Algebra algebra = rowOf(*call.op).algebra;
-  // A truncated quotient of a sum is not the sum of truncated quotients.
-  if (algebra == Algebra::LinearInFirst &&
-      isIntegralOrBool(categoryOf(pointwiseTypes(call).compute))) {
-    return Algebra::NonLinear;
+  const PrimType compute = pointwiseTypes(call).compute;
+  switch (algebra) {
+    case Algebra::LinearInFirst:
+      // A truncated quotient of a sum is not the sum of truncated quotients.
+      return isIntegralOrBool(categoryOf(compute)) || changesCategory(call, compute)
+                 ? Algebra::NonLinear
+                 : algebra;
+    case Algebra::Linear:
+    case Algebra::Negation:
+    case Algebra::Multilinear:
+      return changesCategory(call, compute) ? Algebra::NonLinear : algebra;
+    default:
+      return algebra;
   }
-  return algebra;
 }
 
 std::optional<Scalar> foldPointwise(const OpCall& call, std::span<const Scalar> operands) {
@@ -73,11 +96,29 @@ OpSample::Tensor sampleTensor(SampleKind kind, int32_t operand, int32_t arity,
     case SampleKind::Positive:
       tensor.low = 0.25;
       break;
+    case SampleKind::AboveOne:
+      tensor.low = 1.25;
+      break;
+    case SampleKind::Unit:
+      tensor.low = -0.75;
+      tensor.high = 0.75;
+      break;
     case SampleKind::NonZero:
       tensor.low = operand + 1 == arity ? 0.5 : -2.0;
       break;
     case SampleKind::Whole:
       tensor.dtype = PrimType::Int;
+      break;
+    case SampleKind::Integer:
+      tensor.dtype = PrimType::Int;
+      tensor.low = operand == 0 ? -64.0 : 0.0;
+      tensor.high = operand == 0 ? 64.0 : 5.0;
+      break;
+    case SampleKind::Bool:
+      tensor.dtype = PrimType::Bool;
+      break;
+    case SampleKind::Complex:
+      tensor.dtype = PrimType::ComplexFloat;
       break;
     case SampleKind::Condition:
       tensor.dtype = operand == 0 ? PrimType::Bool : PrimType::Float;
@@ -86,13 +127,25 @@ OpSample::Tensor sampleTensor(SampleKind kind, int32_t operand, int32_t arity,
   return tensor;
 }
 
+Scalar sampleNumber(SampleKind kind) {
+  switch (kind) {
+    case SampleKind::Whole:
+    case SampleKind::Integer:
+      return Scalar(1);
+    case SampleKind::Bool:
+      return Scalar(true);
+    default:
+      return Scalar(1.5);
+  }
+}
+
 /// Same sizes; a lower rank and a size of 1 that broadcast; an empty tensor; a number as the last operand.
 std::vector<OpSample> pointwiseSamples(const OpInfo& op) {
   const PointwiseRow& row = rowOf(op);
-  const std::vector<std::vector<std::vector<int64_t>>> shapes = {{{6, 4}, {6, 4}, {6, 4}},
-                                                                 {{6, 4}, {1, 4}, {4}},
-                                                                 {{5, 3}, {5, 3}, {1, 3}},
-                                                                 {{0, 4}, {0, 4}, {0, 4}}};
+  const std::vector<std::vector<std::vector<int64_t>>> shapes = {{{6, 4}, {6, 4}, {6, 4}, {6, 4}},
+                                                                 {{6, 4}, {1, 4}, {4}, {6, 1}},
+                                                                 {{5, 3}, {5, 3}, {1, 3}, {5, 3}},
+                                                                 {{0, 4}, {0, 4}, {0, 4}, {0, 4}}};
   std::vector<OpSample> samples;
   for (const auto& shape : shapes) {
     OpSample sample;
@@ -108,14 +161,14 @@ std::vector<OpSample> pointwiseSamples(const OpInfo& op) {
     OpSample sample = samples.front();
     sample.tensors.pop_back();
     sample.tensorArgs.pop_back();
-    sample.args.back() = row.sample == SampleKind::Whole ? Scalar(1) : Scalar(1.5);
+    sample.args.back() = sampleNumber(row.sample);
     samples.push_back(std::move(sample));
   }
   return samples;
 }
 
 OpInfo makeOp(const PointwiseRow& row, int32_t index) {
-  static constexpr std::array<std::string_view, 3> kNames{"x0", "x1", "x2"};
+  static constexpr std::array<std::string_view, 4> kNames{"x0", "x1", "x2", "x3"};
   OpInfo op;
   op.name = row.name;
   for (int32_t i = 0; i < row.arity; ++i) {
@@ -158,7 +211,7 @@ OpTypes pointwiseTypes(const OpCall& call) {
   }
   const std::optional<OpTypes> types = applyDtypeClass(row.types, promoteOperands(operands));
   if (!types) {
-    throwUser(ErrorKind::Runtime, {row.name, "the operand types are refused",
+    throwUser(ErrorKind::Runtime, {row.name, std::string(ruleOf(row.types)),
                                    "got " + joinText(names, ", "), "cast the operands first"});
   }
   return *types;

@@ -13,8 +13,13 @@ namespace meshfuse {
 enum class SampleKind : uint8_t {
   Real,       // numbers of either sign
   Positive,   // the operation is defined for positive numbers
+  AboveOne,   // … for numbers above one
+  Unit,       // … between -1 and 1
   NonZero,    // the last operand is away from zero
   Whole,      // small whole numbers, so that comparisons meet equal operands
+  Integer,    // whole numbers only; the second operand counts bits
+  Bool,       // truth values
+  Complex,    // complex numbers
   Condition,  // the first operand is Bool
 };
 
@@ -25,7 +30,7 @@ struct PointwiseRow {
   DtypeClass types;
   Algebra algebra;
   SampleKind sample;
-  /// C++ text of the result over x0, x1, x2 of type T.
+  /// C++ text of the result over x0, x1, … of type T.
   std::string_view device;
   std::string_view doc;
 };

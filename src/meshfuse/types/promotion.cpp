@@ -235,6 +235,7 @@ std::optional<OpTypes> applyDtypeClass(DtypeClass dtypeClass, PrimType promoted)
   if (promoted == Null) {
     return std::nullopt;
   }
+  const std::optional<OpTypes> unchanged = OpTypes{promoted, promoted};
   switch (dtypeClass) {
     case DtypeClass::UnaryFloat:
     case DtypeClass::TrueDivide:
@@ -246,17 +247,53 @@ std::optional<OpTypes> applyDtypeClass(DtypeClass dtypeClass, PrimType promoted)
     case DtypeClass::Logical:
       return OpTypes{Bool, Bool};
     case DtypeClass::Bitwise:
-      if (!isIntegralOrBool(categoryOf(promoted))) {
-        return std::nullopt;
-      }
-      return OpTypes{promoted, promoted};
+      return isIntegralOrBool(categoryOf(promoted)) ? unchanged : std::nullopt;
+    case DtypeClass::Shift:
+      return categoryOf(promoted) == TypeCategory::Integral ? unchanged : std::nullopt;
+    case DtypeClass::KeepReal:
+      return isComplex(promoted) ? std::nullopt : unchanged;
+    case DtypeClass::KeepFloating:
+      return isIntegralOrBool(categoryOf(promoted)) ? std::nullopt : unchanged;
+    case DtypeClass::FullFloat:
+      return promoted == Float || promoted == Double ? unchanged : std::nullopt;
+    case DtypeClass::Magnitude:
+    case DtypeClass::RealPart:
+      return OpTypes{promoted, realTypeOf(promoted)};
+    case DtypeClass::ImaginaryPart:
+      return isComplex(promoted) ? std::optional(OpTypes{promoted, realTypeOf(promoted)})
+                                 : std::nullopt;
+    case DtypeClass::MakeComplex:
+      return promoted == Float    ? std::optional(OpTypes{Float, ComplexFloat})
+             : promoted == Double ? std::optional(OpTypes{Double, ComplexDouble})
+                                  : std::nullopt;
     case DtypeClass::Predicate:
       return OpTypes{promoted, Bool};
     case DtypeClass::Keep:
+    case DtypeClass::KeepFirst:
     case DtypeClass::Select:
-      return OpTypes{promoted, promoted};
+      return unchanged;
   }
   return std::nullopt;
+}
+
+std::string_view ruleOf(DtypeClass dtypeClass) noexcept {
+  switch (dtypeClass) {
+    case DtypeClass::Bitwise:
+      return "Integer or boolean input is required";
+    case DtypeClass::Shift:
+      return "Integer input is required";
+    case DtypeClass::KeepReal:
+      return "Real input is required";
+    case DtypeClass::KeepFloating:
+      return "Floating point or complex input is required";
+    case DtypeClass::ImaginaryPart:
+      return "Complex input is required";
+    case DtypeClass::MakeComplex:
+    case DtypeClass::FullFloat:
+      return "Float or Double input is required";
+    default:
+      return "the operand types have a common type";
+  }
 }
 
 }  // namespace meshfuse

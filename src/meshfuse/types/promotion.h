@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "meshfuse/types/data_type.h"
 
@@ -38,15 +39,24 @@ PrimType promoteOperands(std::span<const PromotionOperand> operands);
 
 /// How an op's types follow from the promoted type.
 enum class DtypeClass : uint8_t {
-  UnaryFloat,  // A: Bool/Int -> Float, reduced floats -> Float
-  Promote,     // B: reduced floats -> Float
-  TrueDivide,  // C: as Promote, integral -> Float
-  Compare,     // D: operands promoted as Promote, result Bool
-  Logical,     // E: operands cast to Bool, result Bool
-  Bitwise,     // F: the promoted type; floating and complex refused
-  Keep,        // G: the type of the first tensor operand (given as the promoted type), no upcast
-  Predicate,   // H: the operand keeps its type, result Bool
-  Select,      // I: promotion without upcast
+  UnaryFloat,     // A: Bool/Int -> Float, reduced floats -> Float
+  Promote,        // B: reduced floats -> Float
+  TrueDivide,     // C: as Promote, integral -> Float
+  Compare,        // D: operands promoted as Promote, result Bool
+  Logical,        // E: operands cast to Bool, result Bool
+  Bitwise,        // F: the promoted type; floating and complex refused
+  Shift,          // F without Bool
+  Keep,           // G: the promoted type, no upcast
+  KeepReal,       // G: complex refused
+  KeepFloating,   // G: Bool and integral refused
+  KeepFirst,      // G: the type of the first operand; the others are cast to it
+  Magnitude,      // G: complex -> its real type
+  RealPart,       // G: complex -> its real type
+  ImaginaryPart,  // complex -> its real type; others refused
+  MakeComplex,    // Float -> ComplexFloat, Double -> ComplexDouble; others refused
+  FullFloat,      // Float or Double; others refused
+  Predicate,      // H: the operand keeps its type, result Bool
+  Select,         // I: promotion without upcast
 };
 
 /// The type operands are cast to (`compute`) and the type of the result.
@@ -58,5 +68,8 @@ struct OpTypes {
 /// Applies an op's class to its promoted operand type; nullopt where the class refuses the type,
 /// and for Null.
 std::optional<OpTypes> applyDtypeClass(DtypeClass dtypeClass, PrimType promoted) noexcept;
+
+/// What a class accepts, as the rule of an error: `Integer or boolean input is required`.
+std::string_view ruleOf(DtypeClass dtypeClass) noexcept;
 
 }  // namespace meshfuse
