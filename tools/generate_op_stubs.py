@@ -22,6 +22,9 @@ _Number = bool | int | float | complex
 _Operand = TensorView | Scalar | _Number
 _ScalarOperand = Scalar | _Number
 _Ints = list[int] | tuple[int, ...]
+_Size = int | Scalar
+_Sizes = list[_Size] | list[int] | list[Scalar] | tuple[_Size, ...]
+_Tensors = list[TensorView] | tuple[TensorView, ...]
 
 # What fd.ops holds; exists for type checkers alone.
 class Operations:
@@ -29,9 +32,13 @@ class Operations:
 
 TYPES = {
     "Tensor": "TensorView",
+    "Tensors": "_Tensors",
     "Operand": "_Operand",
+    "Value": "Scalar | TensorView",
     "Int": "int",
     "Ints": "_Ints",
+    "Size": "_Size",
+    "Sizes": "_Sizes",
     "Bool": "bool",
     "DataType": "DataType",
 }
@@ -56,11 +63,12 @@ def signature(
     return f"def {name}({', '.join(parts)}) -> {result}: ..."
 
 
-def operand_choices(params: list[Param]) -> list[tuple[list[str], bool]]:
-    """The operand types of each signature of a call, and whether its result is a tensor: a tensor in any position makes one."""
+def operand_choices(params: list[Param], result: str) -> list[tuple[list[str], bool]]:
+    """The operand types of each signature of a call, and whether its result is a tensor. Where it can be either, a tensor in any
+    position makes one."""
     operands = [i for i, (_, kind, _) in enumerate(params) if kind == "Operand"]
-    if not operands:
-        return [([""] * len(params), True)]
+    if result != "either":
+        return [(["_Operand"] * len(params), result == "tensor")]
     choices = []
     for tensor in operands:
         types = ["_Operand"] * len(params)
@@ -70,11 +78,13 @@ def operand_choices(params: list[Param]) -> list[tuple[list[str], bool]]:
     return choices
 
 
-def stubs_of(name: str, overloads: list[tuple[list[Param], int]], output_count: int) -> list[str]:
+def stubs_of(
+    name: str, overloads: list[tuple[list[Param], int]], output_count: int, result_kind: str
+) -> list[str]:
     """The lines that declare one op."""
     signatures = []
     for params, positional_only in overloads:
-        for operand_types, is_tensor in operand_choices(params):
+        for operand_types, is_tensor in operand_choices(params, result_kind):
             one = "TensorView" if is_tensor else "Scalar"
             result = one if output_count == 1 else f"tuple[{', '.join([one] * output_count)}]"
             signatures.append(signature(name, params, positional_only, operand_types, result))
@@ -88,11 +98,11 @@ def generate() -> str:
     lines = [HEADER.rstrip()]
     for function in _C.op_functions:
         name = function.__name__
-        lines += stubs_of(name, _C.op_overloads(name), _C.op_output_count(name))
+        lines += stubs_of(name, _C.op_overloads(name), _C.op_output_count(name), _C.op_result(name))
+    lines += ["    @staticmethod", "    def shape(arg: TensorView, /) -> list[Scalar]: ..."]
     lines.append("")
-    lines += [
-        f"{function.__name__} = Operations.{function.__name__}" for function in _C.op_functions
-    ]
+    names = [function.__name__ for function in _C.op_functions]
+    lines += [f"{name} = Operations.{name}" for name in (*names, "shape")]
     return "\n".join(lines) + "\n"
 
 

@@ -162,6 +162,21 @@ for _name in ("acos", "asin", "atanh"):
     POINTWISE[_name] = Pointwise(1, REAL + WHOLE + COMPLEX, unary_float(_name), -4, 5)
 POINTWISE["acosh"] = Pointwise(1, REAL + WHOLE + COMPLEX, unary_float("acosh"), 4)
 STRUCTURED = {
+    # test_sizes.py
+    "size",
+    "full",
+    "iota",
+    "expand",
+    "slice",
+    "pad",
+    "cat",
+    "select",
+    # test_random.py
+    "uniform",
+    "normal",
+    "rand_like",
+    "randn_like",
+    # below
     "where",
     "cast",
     "broadcast_in_dim",

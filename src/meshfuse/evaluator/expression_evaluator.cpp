@@ -5,6 +5,7 @@
 #include "meshfuse/base/error.h"
 #include "meshfuse/base/text.h"
 #include "meshfuse/evaluator/op_evaluation.h"
+#include "meshfuse/evaluator/random_numbers.h"
 #include "meshfuse/ops/infer.h"
 #include "meshfuse/values/comparison.h"
 #include "meshfuse/values/conversions.h"
@@ -49,6 +50,14 @@ void checkDimension(const Fusion& fusion, ValId id, const at::Tensor& tensor, in
     refuse(fusion, id, "an expanded dimension has stride 0 or size 1",
            "stride " + std::to_string(tensor.stride(dim)) + " in dimension " + std::to_string(dim));
   }
+}
+
+Ints intsOf(std::span<const PolymorphicValue> list) {
+  Ints ints;
+  for (const PolymorphicValue& value : list) {
+    ints.push_back(toScalar(value).toInt());
+  }
+  return ints;
 }
 
 bool isIntegralValue(const PolymorphicValue& value) {
@@ -139,28 +148,50 @@ PolymorphicValue ExpressionEvaluator::compute(ValId val,
   if (definition.definition == kNoExpr) {
     return {};
   }
-  const Expr& expr = fusion_.expr(definition.definition);
+  Expr expr = fusion_.expr(definition.definition);
   std::vector<PolymorphicValue> operands;
-  for (const Arg& arg : expr.args) {
+  std::vector<std::vector<int64_t>> operandSizes;
+  const auto use = [&](ValId id) {
+    PolymorphicValue operand = compute(id, known);
+    if (operand.is<at::Tensor>()) {
+      operandSizes.push_back(operand.asTensor().sizes().vec());
+    }
+    return operand;
+  };
+  for (size_t i = 0; i < expr.args.size(); ++i) {
     PolymorphicValue& operand = operands.emplace_back();
+    Arg& arg = expr.args[i];
     if (const Scalar* number = std::get_if<Scalar>(&arg)) {
       operand = *number;
     } else if (const ValId* id = std::get_if<ValId>(&arg)) {
-      operand = compute(*id, known);
+      operand = use(*id);
       if (operand.isNull()) {
         return {};
       }
-    }
-  }
-  std::vector<std::vector<int64_t>> operandSizes;
-  for (const PolymorphicValue& operand : operands) {
-    if (operand.is<at::Tensor>()) {
-      operandSizes.push_back(operand.asTensor().sizes().vec());
+      if (expr.op->params[i].kind == ParamKind::Size) {
+        arg = toScalar(operand);
+      }
+    } else if (const Items* items = std::get_if<Items>(&arg)) {
+      std::vector<PolymorphicValue> list;
+      for (const Item& item : *items) {
+        const ValId* listed = std::get_if<ValId>(&item);
+        list.push_back(listed != nullptr ? use(*listed)
+                                         : PolymorphicValue(std::get<int64_t>(item)));
+        if (list.back().isNull()) {
+          return {};
+        }
+      }
+      if (expr.op->params[i].kind == ParamKind::Sizes) {
+        arg = intsOf(list);
+      }
+      operand = PolymorphicValue(std::move(list));
     }
   }
   const auto outputSizes = definition.isTensor() ? inferSizes(fusion_, expr, operandSizes)
                                                  : std::vector<std::vector<int64_t>>{};
-  std::vector<PolymorphicValue> results = evaluateCall({&fusion_, &expr, operands, outputSizes});
+  std::vector<PolymorphicValue> results =
+      evaluateCall({&fusion_, &expr, operands, outputSizes, deviceOfFactories(known_),
+                    needsSeed(expr) ? std::optional(drawSeed()) : std::nullopt});
   for (size_t i = 0; i < results.size(); ++i) {
     known[indexOf(expr.outputs[i])] = std::move(results[i]);
   }

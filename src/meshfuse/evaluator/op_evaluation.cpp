@@ -26,6 +26,23 @@ namespace ops {
 
 at::Tensor EvalCall::tensor(size_t arg) const { return values[arg].asTensor(); }
 
+c10::Device deviceOfFactories(std::span<const PolymorphicValue> inputs) {
+  for (const PolymorphicValue& value : inputs) {
+    if (value.is<at::Tensor>() && !value.asTensor().is_cpu()) {
+      return value.asTensor().device();
+    }
+  }
+  return c10::DeviceType::CPU;
+}
+
+std::vector<at::Tensor> EvalCall::tensors(size_t arg) const {
+  std::vector<at::Tensor> out;
+  for (const PolymorphicValue& value : values[arg].as<std::vector<PolymorphicValue>>()) {
+    out.push_back(value.asTensor());
+  }
+  return out;
+}
+
 bool EvalCall::has(size_t arg) const { return values[arg].hasValue(); }
 
 EvalFunction evalFunctionOf(const OpInfo& op) {
@@ -66,6 +83,9 @@ PolymorphicValue numberIn(const at::Scalar& item) {
 /// A call whose operands are all numbers: by the op's own arithmetic where numbers have it, else on 0-d tensors.
 PolymorphicValue evaluateScalarCall(const EvalCall& call) {
   const OpInfo& op = infoOf(*call.expr->op);
+  if (op.extent != nullptr) {
+    return evalFunctionOf(op)(call).front();
+  }
   std::vector<Scalar> operands;
   for (size_t i = 0; i < call.values.size(); ++i) {
     if (op.params[i].kind == ParamKind::Operand) {

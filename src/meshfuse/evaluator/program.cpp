@@ -6,6 +6,7 @@
 
 #include "meshfuse/base/error.h"
 #include "meshfuse/evaluator/op_evaluation.h"
+#include "meshfuse/evaluator/random_numbers.h"
 #include "meshfuse/evaluator/reshard_eval.h"
 #include "meshfuse/mesh/shard_arithmetic.h"
 #include "meshfuse/ops/reshard.h"
@@ -32,25 +33,30 @@ std::vector<int64_t> localSizesOf(const TensorType& type, int64_t rank) {
   return localSizes(*type.sharding, sizes, *mesh.coordinateOf(mesh.rankAtLinear(rank)));
 }
 
-/// Values that no later step reads, per step. Outputs are kept.
+/// The calls that outputs need, each with the values that no later step reads. Outputs are kept.
 std::vector<ProgramStep> planSteps(const Fusion& fusion) {
-  std::vector<ProgramStep> steps(fusion.exprs().size());
+  std::vector<ProgramStep> steps;
   std::vector<bool> seen(fusion.vals().size(), false);
   for (ValId output : fusion.outputs()) {
     seen[indexOf(output)] = true;
   }
-  for (size_t i = steps.size(); i-- > 0;) {
-    steps[i].expr = ExprId{static_cast<uint32_t>(i)};
+  for (size_t i = fusion.exprs().size(); i-- > 0;) {
     const Expr& expr = fusion.exprs()[i];
+    if (std::ranges::none_of(expr.outputs, [&](ValId val) { return seen[indexOf(val)]; })) {
+      continue;
+    }
+    ProgramStep& step = steps.emplace_back();
+    step.expr = ExprId{static_cast<uint32_t>(i)};
     const auto noteLastUse = [&](ValId val) {
       if (!seen[indexOf(val)]) {
         seen[indexOf(val)] = true;
-        steps[i].lastUses.push_back(val);
+        step.lastUses.push_back(val);
       }
     };
     std::ranges::for_each(inputsOf(expr), noteLastUse);
     std::ranges::for_each(expr.outputs, noteLastUse);
   }
+  std::ranges::reverse(steps);
   return steps;
 }
 
@@ -60,6 +66,7 @@ std::vector<ProgramStep> planSteps(const Fusion& fusion) {
 struct RankState {
   int64_t rank = 0;
   std::vector<PolymorphicValue> values;
+  c10::Device device = c10::DeviceType::CPU;
 };
 
 Program::Program(Fusion fusion, std::vector<int64_t> ranks)
@@ -78,6 +85,13 @@ PolymorphicValue valueOf(const Fusion& fusion, const RankState& state, const Arg
   if (const Scalar* number = std::get_if<Scalar>(&arg)) {
     return {*number};
   }
+  if (const Items* items = std::get_if<Items>(&arg)) {
+    std::vector<PolymorphicValue> list;
+    for (const Item& item : *items) {
+      list.push_back(state.values[indexOf(std::get<ValId>(item))]);
+    }
+    return PolymorphicValue(std::move(list));
+  }
   const ValId* id = std::get_if<ValId>(&arg);
   if (id == nullptr) {
     return {};
@@ -89,8 +103,23 @@ PolymorphicValue valueOf(const Fusion& fusion, const RankState& state, const Arg
   return state.values[indexOf(*id)];
 }
 
+/// A seed for one call, the same on all ranks of the mesh of its result: the greatest of what their generators give.
+uint64_t sharedSeed(const Fusion& fusion, const Expr& expr, size_t hosted,
+                    const Collectives* collectives) {
+  const ShardingId sharding = fusion.val(expr.outputs.front()).tensor().sharding;
+  const auto drawn = static_cast<int64_t>(drawSeed());
+  if (!sharding || collectives == nullptr) {
+    return static_cast<uint64_t>(drawn);
+  }
+  LocalTensors seeds(hosted, at::full({1}, drawn, at::kLong));
+  for (int64_t axis = 0; axis < sharding->mesh.ndim(); ++axis) {
+    seeds = collectives->allReduce({&sharding->mesh, axis, -1, ReduceKind::Max}, seeds);
+  }
+  return static_cast<uint64_t>(seeds.front().item<int64_t>());
+}
+
 void runCall(const Fusion& fusion, const Expr& expr, const std::vector<std::vector<int64_t>>& sizes,
-             RankState& state) {
+             std::optional<uint64_t> seed, RankState& state) {
   std::vector<PolymorphicValue> operands;
   for (const Arg& arg : expr.args) {
     operands.push_back(valueOf(fusion, state, arg));
@@ -99,7 +128,8 @@ void runCall(const Fusion& fusion, const Expr& expr, const std::vector<std::vect
   for (ValId output : expr.outputs) {
     outputSizes.push_back(sizes[indexOf(output)]);
   }
-  std::vector<PolymorphicValue> results = evaluateCall({&fusion, &expr, operands, outputSizes});
+  std::vector<PolymorphicValue> results =
+      evaluateCall({&fusion, &expr, operands, outputSizes, state.device, seed});
   for (size_t i = 0; i < results.size(); ++i) {
     state.values[indexOf(expr.outputs[i])] = std::move(results[i]);
   }
@@ -133,6 +163,7 @@ std::vector<std::vector<PolymorphicValue>> Program::run(
   for (size_t r = 0; r < states.size(); ++r) {
     states[r].rank = ranks_[r];
     states[r].values.resize(fusion_.vals().size());
+    states[r].device = deviceOfFactories(inputs[r]);
     for (size_t i = 0; i < fusion_.inputs().size(); ++i) {
       states[r].values[indexOf(fusion_.inputs()[i])] = inputs[r][i];
     }
@@ -142,8 +173,11 @@ std::vector<std::vector<PolymorphicValue>> Program::run(
     if (isReshard(expr)) {
       runReshard(fusion_, expr, states, collectives);
     } else {
+      const std::optional<uint64_t> seed =
+          needsSeed(expr) ? std::optional(sharedSeed(fusion_, expr, states.size(), collectives))
+                          : std::nullopt;
       for (size_t r = 0; r < states.size(); ++r) {
-        runCall(fusion_, expr, localSizes_[r], states[r]);
+        runCall(fusion_, expr, localSizes_[r], seed, states[r]);
       }
     }
     for (RankState& state : states) {

@@ -8,6 +8,7 @@
 #include "meshfuse/base/error.h"
 #include "meshfuse/base/text.h"
 #include "meshfuse/frontend/tensor_input.h"
+#include "meshfuse/ir/print.h"
 
 namespace meshfuse {
 namespace {
@@ -44,6 +45,9 @@ std::string argText(const Fusion& fusion, const Arg& arg) {
     std::string operator()(const Scalar& number) const { return number.toText(); }
     std::string operator()(const Ints& list) const { return meshfuse::toText(list); }
     std::string operator()(PrimType dtype) const { return dtypeText(dtype); }
+    std::string operator()(const Items& items) const {
+      return "[" + joinText(itemTexts(fusion, items), ", ") + "]";
+    }
   };
   return std::visit(Printer{fusion}, arg);
 }
@@ -89,7 +93,9 @@ std::string callText(const Fusion& fusion, const Expr& expr) {
       byPosition = false;
       continue;
     }
-    const bool isOperand = param.kind == ParamKind::Tensor || param.kind == ParamKind::Operand;
+    const bool isOperand = param.kind == ParamKind::Tensor || param.kind == ParamKind::Operand ||
+                           param.kind == ParamKind::Tensors || param.kind == ParamKind::Value ||
+                           param.kind == ParamKind::Size;
     byPosition = i < overload->positionalOnly || (byPosition && isOperand);
     const std::string text = argText(fusion, arg);
     parts.push_back(byPosition ? text : std::string(param.name) + "=" + text);

@@ -108,6 +108,14 @@ inline Arg toArg(const FusionDefinition& definition, std::string_view op,
                  const std::optional<ValueHandle>& value) {
   return value ? definition.argOf(op, *value) : Arg();
 }
+inline Arg toArg(const FusionDefinition& definition, std::string_view op,
+                 const std::vector<ValueHandle>& values) {
+  Items items;
+  for (const ValueHandle& value : values) {
+    items.emplace_back(std::get<ValId>(definition.argOf(op, value)));
+  }
+  return items;
+}
 template <class T>
 Arg toArg(const FusionDefinition& /*definition*/, std::string_view /*op*/, const T& value) {
   if constexpr (std::is_arithmetic_v<T>) {

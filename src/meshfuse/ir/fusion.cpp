@@ -115,9 +115,7 @@ std::string Fusion::nameOf(ValId id) const {
 std::vector<ValId> inputsOf(const Expr& expr) {
   std::vector<ValId> out;
   for (const Arg& arg : expr.args) {
-    if (const ValId* val = std::get_if<ValId>(&arg)) {
-      out.push_back(*val);
-    }
+    forEachVal(arg, [&out](ValId val) { out.push_back(val); });
   }
   return out;
 }

@@ -108,6 +108,7 @@ class Fusion {
   const Val& val(ValId id) const { return vals_[indexOf(id)]; }
   Val& val(ValId id) { return vals_[indexOf(id)]; }
   const Expr& expr(ExprId id) const { return exprs_[indexOf(id)]; }
+  Expr& expr(ExprId id) { return exprs_[indexOf(id)]; }
   std::span<const Val> vals() const noexcept { return vals_; }
   std::span<const Expr> exprs() const noexcept { return exprs_; }
   std::span<const ValId> inputs() const noexcept { return inputs_; }

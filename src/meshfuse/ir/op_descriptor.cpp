@@ -18,6 +18,9 @@ bool isSame(const Arg& a, const Arg& b) noexcept {
   if (const PrimType* type = std::get_if<PrimType>(&a)) {
     return *type == std::get<PrimType>(b);
   }
+  if (const Items* items = std::get_if<Items>(&a)) {
+    return *items == std::get<Items>(b);
+  }
   return true;
 }
 

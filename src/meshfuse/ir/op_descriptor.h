@@ -1,10 +1,12 @@
 // What the IR has to know of an operation: its name and the parameters it is called with.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -13,19 +15,41 @@
 
 namespace meshfuse {
 
-/// One argument of an operation as the IR stores it: nothing, a value of the fusion, a number, a list of integers, or an
-/// element type. (Bools and integers are Scalars.)
 using Ints = std::vector<int64_t>;
-using Arg = std::variant<std::monostate, ValId, Scalar, Ints, PrimType>;
+/// An entry of a list that holds values of the fusion: one of them, or an integer.
+using Item = std::variant<int64_t, ValId>;
+using Items = std::vector<Item>;
+/// One argument of an operation as the IR stores it: nothing, a value of the fusion, a number, a list of integers, an element
+/// type, or a list that holds values of the fusion. (Bools and integers are Scalars.)
+using Arg = std::variant<std::monostate, ValId, Scalar, Ints, PrimType, Items>;
 
 /// Same alternative and same content (numbers as Scalar::isSame).
 bool isSame(const Arg& a, const Arg& b) noexcept;
 
+/// Calls `visit` with each value of the fusion that the argument names, in order; by reference, for those who rename them.
+template <class A, class Visit>
+  requires std::same_as<std::remove_const_t<A>, Arg>
+void forEachVal(A& arg, Visit visit) {
+  if (auto* val = std::get_if<ValId>(&arg)) {
+    visit(*val);
+  } else if (auto* items = std::get_if<Items>(&arg)) {
+    for (auto& item : *items) {
+      if (auto* listed = std::get_if<ValId>(&item)) {
+        visit(*listed);
+      }
+    }
+  }
+}
+
 enum class ParamKind : uint8_t {
   Tensor,   // a tensor of the fusion
+  Tensors,  // a list of tensors
   Operand,  // a tensor, a scalar of the fusion, or a number
+  Value,    // a scalar or a 0-d tensor of the fusion
   Int,      // an integer
   Ints,     // a list of integers
+  Size,     // an integer, or an integer scalar of the fusion
+  Sizes,    // a list of integers and integer scalars of the fusion; Ints when all are constants
   Bool,
   DataType,
 };

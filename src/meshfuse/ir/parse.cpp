@@ -160,7 +160,7 @@ class Parser {
       return *type;
     }
     if (cursor.accept("[")) {
-      return parseInts(cursor, "]");
+      return parseList(cursor);
     }
     bool isNumber =
         word.empty() || word == "True" || word == "False" || word == "float" || word == "complex";
@@ -168,6 +168,31 @@ class Parser {
       cursor.fail("an argument: a value defined above, a number, a list, an element type or None");
     }
     return cursor.scalar();
+  }
+
+  /// Up to the closing bracket.
+  Arg parseList(TextCursor& cursor) {
+    Items items;
+    bool holdsValues = false;
+    while (!cursor.accept("]")) {
+      if (!items.empty()) {
+        cursor.expect(",");
+      }
+      if (values_.contains(cursor.peekWord())) {
+        items.emplace_back(parseValue(cursor));
+        holdsValues = true;
+      } else {
+        items.emplace_back(cursor.integer());
+      }
+    }
+    if (holdsValues) {
+      return items;
+    }
+    Ints ints;
+    for (const Item& item : items) {
+      ints.push_back(std::get<int64_t>(item));
+    }
+    return ints;
   }
 
   std::vector<Arg> parseArgs(TextCursor& cursor, const OpDescriptor& op) {

@@ -107,6 +107,15 @@ std::string toText(const TensorType& type) {
   return type.sharding ? out + " @ " + type.sharding->toText() : out;
 }
 
+std::vector<std::string> itemTexts(const Fusion& fusion, const Items& items) {
+  std::vector<std::string> texts;
+  for (const Item& item : items) {
+    const ValId* val = std::get_if<ValId>(&item);
+    texts.push_back(val != nullptr ? fusion.nameOf(*val) : std::to_string(std::get<int64_t>(item)));
+  }
+  return texts;
+}
+
 std::string printArg(const Fusion& fusion, const Arg& arg) {
   if (const ValId* val = std::get_if<ValId>(&arg)) {
     return fusion.nameOf(*val);
@@ -119,6 +128,9 @@ std::string printArg(const Fusion& fusion, const Arg& arg) {
   }
   if (const PrimType* type = std::get_if<PrimType>(&arg)) {
     return std::string(nameOf(*type));
+  }
+  if (const Items* items = std::get_if<Items>(&arg)) {
+    return "[" + joinText(itemTexts(fusion, *items), ", ") + "]";
   }
   return "None";
 }

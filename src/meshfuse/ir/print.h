@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "meshfuse/ir/fusion.h"
 
@@ -29,6 +30,9 @@ std::string print(const Fusion& fusion);
 
 /// What binds each symbol by the declarations alone, by symbol id: the `input tv0: Float[i0]` of the text.
 std::map<uint32_t, SymbolSource> symbolsBoundByDeclarations(const Fusion& fusion);
+
+/// The entries of a list argument as printed: names of values, and numbers.
+std::vector<std::string> itemTexts(const Fusion& fusion, const Items& items);
 
 /// One argument in the text form: `tv0`, `2.0`, `[0, 1]`, `True`, `Float`, `None`.
 std::string printArg(const Fusion& fusion, const Arg& arg);

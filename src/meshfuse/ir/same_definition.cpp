@@ -85,6 +85,15 @@ uint64_t hashArg(uint64_t seed, const Arg& arg) noexcept {
   if (const PrimType* type = std::get_if<PrimType>(&arg)) {
     return hashMix(seed, static_cast<uint64_t>(*type));
   }
+  if (const Items* items = std::get_if<Items>(&arg)) {
+    seed = hashMix(seed, items->size());
+    for (const Item& item : *items) {
+      const ValId* val = std::get_if<ValId>(&item);
+      seed =
+          hashMix(hashMix(seed, item.index()),
+                  val != nullptr ? indexOf(*val) : static_cast<uint64_t>(std::get<int64_t>(item)));
+    }
+  }
   return seed;
 }
 

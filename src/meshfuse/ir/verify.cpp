@@ -201,6 +201,15 @@ class Verifier {
     }
   }
 
+  /// Whether the argument lists tensors alone, or integers and integer scalars.
+  bool isListOf(const Arg& arg, bool ofTensors) const {
+    const Items* items = std::get_if<Items>(&arg);
+    return items != nullptr && std::ranges::all_of(*items, [&](const Item& item) {
+             const ValId* val = std::get_if<ValId>(&item);
+             return val == nullptr ? !ofTensors : fusion_.val(*val).isTensor() == ofTensors;
+           });
+  }
+
   bool fits(const Param& param, const Arg& arg) const {
     if (std::holds_alternative<std::monostate>(arg)) {
       return param.optional;
@@ -210,6 +219,15 @@ class Verifier {
     switch (param.kind) {
       case ParamKind::Tensor:
         return val != nullptr && fusion_.val(*val).isTensor();
+      case ParamKind::Tensors:
+        return isListOf(arg, /*ofTensors=*/true);
+      case ParamKind::Value:
+        return val != nullptr;
+      case ParamKind::Size:
+        return (number != nullptr && number->isInt()) ||
+               (val != nullptr && !fusion_.val(*val).isTensor());
+      case ParamKind::Sizes:
+        return std::holds_alternative<Ints>(arg) || isListOf(arg, /*ofTensors=*/false);
       case ParamKind::Operand:
         return val != nullptr || number != nullptr;
       case ParamKind::Int:
@@ -225,9 +243,16 @@ class Verifier {
   }
 
   static std::string_view describe(ParamKind kind) noexcept {
-    constexpr std::string_view texts[] = {"a tensor",      "a tensor, a scalar or a number",
-                                          "an integer",    "a list of integers",
-                                          "True or False", "an element type"};
+    constexpr std::string_view texts[] = {"a tensor",
+                                          "a list of tensors",
+                                          "a tensor, a scalar or a number",
+                                          "a scalar or a tensor",
+                                          "an integer",
+                                          "a list of integers",
+                                          "an integer or an integer scalar",
+                                          "a list of integers and integer scalars",
+                                          "True or False",
+                                          "an element type"};
     return texts[static_cast<size_t>(kind)];
   }
 

@@ -11,6 +11,70 @@ const TensorType& tensorArg(const Fusion& fusion, const Arg& arg) {
   return fusion.val(std::get<ValId>(arg)).tensor();
 }
 
+Arg withConstants(const Fusion& fusion, const Arg& sizes) {
+  if (const ValId* val = std::get_if<ValId>(&sizes)) {
+    const std::optional<Scalar>& constant = fusion.val(*val).scalar().constant;
+    return constant ? Arg(Scalar(constant->toInt())) : sizes;
+  }
+  const Items* items = std::get_if<Items>(&sizes);
+  if (items == nullptr) {
+    return sizes;
+  }
+  Items mixed;
+  Ints ints;
+  for (const Item& item : *items) {
+    const ValId* val = std::get_if<ValId>(&item);
+    const std::optional<Scalar> constant =
+        val == nullptr ? Scalar(std::get<int64_t>(item)) : fusion.val(*val).scalar().constant;
+    mixed.push_back(constant ? Item(constant->toInt()) : item);
+    if (constant) {
+      ints.push_back(constant->toInt());
+    }
+  }
+  return ints.size() == mixed.size() ? Arg(std::move(ints)) : Arg(std::move(mixed));
+}
+
+IntExpr sizeArg(const Fusion& fusion, const Arg& size) {
+  const ValId* val = std::get_if<ValId>(&size);
+  return val == nullptr ? IntExpr(intArg(size))
+                        : IntExpr::symbol(*fusion.val(*val).scalar().symbol);
+}
+
+std::vector<IntExpr> sizesArg(const Fusion& fusion, const Arg& list) {
+  if (const Ints* ints = std::get_if<Ints>(&list)) {
+    return {ints->begin(), ints->end()};
+  }
+  std::vector<IntExpr> sizes;
+  for (const Item& item : std::get<Items>(list)) {
+    const ValId* val = std::get_if<ValId>(&item);
+    sizes.push_back(val == nullptr ? IntExpr(std::get<int64_t>(item))
+                                   : IntExpr::symbol(*fusion.val(*val).scalar().symbol));
+  }
+  return sizes;
+}
+
+void checkSizes(std::string_view op, const Fusion& fusion, const Arg& sizes, int64_t lowest) {
+  const std::vector<IntExpr> entries = sizesArg(fusion, sizes);
+  for (size_t i = 0; i < entries.size(); ++i) {
+    const std::optional<int64_t> entry = entries[i].asConstant();
+    if (entry && *entry < lowest) {
+      throwUser(ErrorKind::Runtime,
+                {op, lowest < 0 ? "a size is -1 or not negative" : "a size is not negative",
+                 "got " + std::to_string(*entry) + " at index " + std::to_string(i) + " of " +
+                     sizesText(fusion, sizes),
+                 lowest < 0 ? "use -1 for the size to keep or infer" : "pass the size itself"});
+    }
+  }
+}
+
+std::string sizesText(const Fusion& fusion, const Arg& list) {
+  std::vector<std::string> texts;
+  for (const IntExpr& size : sizesArg(fusion, list)) {
+    texts.push_back(size.toText());
+  }
+  return "[" + joinText(texts, ", ") + "]";
+}
+
 int64_t wrapDim(std::string_view op, int64_t dim, int64_t rank) {
   const int64_t wrapped = dim < 0 ? dim + rank : dim;
   if (wrapped < 0 || wrapped >= rank) {

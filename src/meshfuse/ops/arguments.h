@@ -20,6 +20,17 @@ inline const Ints& intsArg(const Arg& arg) { return std::get<Ints>(arg); }
 inline bool boolArg(const Arg& arg) { return std::get<Scalar>(arg).toBool(); }
 inline int64_t intArg(const Arg& arg) { return std::get<Scalar>(arg).toInt(); }
 
+/// A Size or Sizes argument with constant scalars as numbers.
+Arg withConstants(const Fusion& fusion, const Arg& sizes);
+/// A Size argument: a constant, or the symbol of a scalar known at run time.
+IntExpr sizeArg(const Fusion& fusion, const Arg& size);
+/// The entries of a Sizes argument: constants, and symbols of scalars known at run time.
+std::vector<IntExpr> sizesArg(const Fusion& fusion, const Arg& list);
+/// Refuses constants below `lowest` in a Sizes argument: -1 where the size may be kept or inferred, else 0.
+void checkSizes(std::string_view op, const Fusion& fusion, const Arg& sizes, int64_t lowest);
+/// `[i0, 3]`: a Sizes argument in error texts.
+std::string sizesText(const Fusion& fusion, const Arg& list);
+
 /// A dim in [-rank, rank) as one in [0, rank); UserError(Runtime) "Tried to access out of boundary index" otherwise.
 int64_t wrapDim(std::string_view op, int64_t dim, int64_t rank);
 

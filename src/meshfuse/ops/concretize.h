@@ -1,6 +1,7 @@
 // From symbolic sizes to the sizes of one call.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -8,14 +9,18 @@
 
 namespace meshfuse {
 
-/// What a bound input contributes to shapes: a tensor's global sizes, or a scalar's value (only integer scalars matter).
+/// By input: whether it is a number that a size depends on.
+std::vector<uint8_t> inputsThatSizesNeed(const Fusion& fusion);
+
+/// What a bound input contributes to shapes: a tensor's global sizes, or a scalar's value (read where a size depends on it).
 struct InputShape {
   std::vector<int64_t> sizes = {};             // tensors
   std::optional<Scalar> value = std::nullopt;  // scalars
 };
 
-/// The same fusion with every extent a constant. Checks sizes between inputs: throws UserError(Runtime) naming the op, the
-/// operands and both sizes where they disagree. Value ids are kept.
+/// The same fusion with every extent a constant, and with numbers in place of the scalars that sizes depend on or that ask for a
+/// size. Checks sizes between inputs: throws UserError(Runtime) naming the op, the operands and both sizes where they disagree.
+/// Value ids are kept.
 Fusion concretize(const Fusion& fusion, std::span<const InputShape> inputs);
 
 }  // namespace meshfuse

@@ -11,6 +11,16 @@ int32_t DimMap::addFactor(IntExpr extent, FactorRole role, ReduceKind reduce) {
   return static_cast<int32_t>(factors.size()) - 1;
 }
 
+DimMap factoryDimMap(const std::vector<IntExpr>& sizes) {
+  DimMap map;
+  map.outputs.emplace_back();
+  for (const IntExpr& size : sizes) {
+    map.outputs[0].push_back(
+        size == IntExpr(1) ? DimFactors{} : DimFactors{map.addFactor(size, FactorRole::Opaque)});
+  }
+  return map;
+}
+
 IntExpr unifyExtents(const IntExpr& a, const IntExpr& b, std::string_view op,
                      std::string_view what) {
   if (a == b || !b.isConstant()) {

@@ -40,6 +40,9 @@ struct DimMap {
                     ReduceKind reduce = ReduceKind::Sum);
 };
 
+/// The map of an operation that makes a tensor of `sizes` from nothing: whole on every rank.
+DimMap factoryDimMap(const std::vector<IntExpr>& sizes);
+
 /// Two extents that must be the same: the constant one wins over the symbolic; unequal constants throw UserError(Runtime)
 /// naming `op`, `what` and both.
 IntExpr unifyExtents(const IntExpr& a, const IntExpr& b, std::string_view op,

@@ -5,10 +5,11 @@ namespace meshfuse {
 std::vector<TensorType> tensorOperands(const Fusion& fusion, std::span<const Arg> args) {
   std::vector<TensorType> tensors;
   for (const Arg& arg : args) {
-    const ValId* val = std::get_if<ValId>(&arg);
-    if (val != nullptr && fusion.val(*val).isTensor()) {
-      tensors.push_back(fusion.val(*val).tensor());
-    }
+    forEachVal(arg, [&](ValId val) {
+      if (fusion.val(val).isTensor()) {
+        tensors.push_back(fusion.val(val).tensor());
+      }
+    });
   }
   return tensors;
 }

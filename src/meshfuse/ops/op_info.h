@@ -53,7 +53,7 @@ struct OpSample {
   std::vector<Tensor> tensors;
   /// Arguments aligned with the op's params; entries for tensor operands are std::monostate and filled in order.
   std::vector<Arg> args;
-  /// Positions in `args` that the tensors fill, in order.
+  /// Positions in `args` that the tensors fill, in order; a list of tensors is filled by several.
   std::vector<size_t> tensorArgs;
 };
 
@@ -70,11 +70,19 @@ struct OpInfo : OpDescriptor {
   /// The value of a call whose operands are all numbers, in the type `dtypes` gives; nullopt where the numbers have no such
   /// operation. Null for ops on tensors alone.
   std::optional<Scalar> (*fold)(const OpCall& call, std::span<const Scalar> operands) = nullptr;
+  /// For ops that ask for a size: the result, an integer scalar. Such an op has no other rule than this and `normalize`.
+  IntExpr (*extent)(const OpCall& call) = nullptr;
+  /// Whether the op draws random numbers, from torch's generator unless a seed is given (parameter `rng_seed`).
+  bool drawsNumbers = false;
   /// Index into pointwise.def, or -1 for a structured op.
   int32_t pointwiseRow = -1;
 
   bool isPointwise() const noexcept { return pointwiseRow >= 0; }
 };
+
+/// The arguments of a sample, with `tensors` in their places.
+std::vector<Arg> sampleArgs(const OpInfo& op, const OpSample& sample,
+                            std::span<const ValId> tensors);
 
 /// The columns that `info` leaves empty, by name; empty for a complete record.
 std::vector<std::string> missingColumns(const OpInfo& info);

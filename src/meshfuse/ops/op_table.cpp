@@ -49,6 +49,23 @@ const OpInfo& infoOf(const OpDescriptor& op) {
   return *info;
 }
 
+std::vector<Arg> sampleArgs(const OpInfo& op, const OpSample& sample,
+                            std::span<const ValId> tensors) {
+  std::vector<Arg> args = sample.args;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    Arg& arg = args[sample.tensorArgs[i]];
+    if (op.params[sample.tensorArgs[i]].kind != ParamKind::Tensors) {
+      arg = tensors[i];
+      continue;
+    }
+    if (!std::holds_alternative<Items>(arg)) {
+      arg = Items();
+    }
+    std::get<Items>(arg).emplace_back(tensors[i]);
+  }
+  return args;
+}
+
 std::vector<std::string> missingColumns(const OpInfo& info) {
   std::vector<std::string> missing;
   const auto require = [&](bool present, std::string_view column) {
@@ -61,6 +78,9 @@ std::vector<std::string> missingColumns(const OpInfo& info) {
   require(!info.overloads.empty(), "overloads");
   require(!info.doc.empty(), "doc");
   require(info.normalize != nullptr, "normalize");
+  if (info.extent != nullptr) {
+    return missing;
+  }
   require(info.dtypes != nullptr, "dtypes");
   require(info.dimMap != nullptr, "dimMap");
   require(info.algebra != nullptr, "algebra");

@@ -6,46 +6,12 @@
 #include <c10/util/SmallVector.h>
 
 #include "meshfuse/base/error.h"
+#include "meshfuse/ops/concretize.h"
 #include "meshfuse/runtime/input_checks.h"
 
 namespace meshfuse {
 
 namespace {
-
-bool usesNumber(const Fusion& fusion, const IntExpr& extent) {
-  for (SymbolId symbol : extent.symbols()) {
-    if (fusion.symbols()[indexOf(symbol)].dim < 0) {
-      return true;
-    }
-  }
-  return false;
-}
-
-/// Whether any extent depends on a number; then every integer input counts as part of a shape.
-bool shapesDependOnNumbers(const Fusion& fusion) {
-  for (const Val& val : fusion.vals()) {
-    if (!val.isTensor()) {
-      continue;
-    }
-    for (const IterDomain& domain : val.tensor().domain) {
-      if (usesNumber(fusion, domain.extent)) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
-std::vector<uint8_t> valueMattersOf(const Fusion& fusion) {
-  const bool depend = shapesDependOnNumbers(fusion);
-  std::vector<uint8_t> matters;
-  for (ValId id : fusion.inputs()) {
-    const Val& val = fusion.val(id);
-    matters.push_back(
-        depend && !val.isTensor() && categoryOf(val.dtype()) == TypeCategory::Integral ? 1 : 0);
-  }
-  return matters;
-}
 
 /// Views of owned values. Distributed tensors' global sizes and strides are kept here.
 class Views {
@@ -106,7 +72,7 @@ class Views {
 }  // namespace
 
 FusionExecutor::FusionExecutor(Fusion fusion, size_t capacity)
-    : fusion_(std::move(fusion)), valueMatters_(valueMattersOf(fusion_)), cache_(capacity) {}
+    : fusion_(std::move(fusion)), valueMatters_(inputsThatSizesNeed(fusion_)), cache_(capacity) {}
 
 void FusionExecutor::run(std::span<const ArgView> args, const CallContext& context,
                          CallResults& results) {

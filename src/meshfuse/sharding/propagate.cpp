@@ -44,10 +44,11 @@ double costOf(const Placement& from, const Placement& to) {
 std::vector<ValId> tensorIds(const Fusion& fusion, std::span<const Arg> args) {
   std::vector<ValId> ids;
   for (const Arg& arg : args) {
-    const ValId* id = std::get_if<ValId>(&arg);
-    if (id != nullptr && fusion.val(*id).isTensor()) {
-      ids.push_back(*id);
-    }
+    forEachVal(arg, [&](ValId id) {
+      if (fusion.val(id).isTensor()) {
+        ids.push_back(id);
+      }
+    });
   }
   return ids;
 }
@@ -159,16 +160,20 @@ class Propagation {
   std::vector<Arg> mapArgs(const Expr& expr) const {
     std::vector<Arg> args = expr.args;
     for (Arg& arg : args) {
-      if (ValId* id = std::get_if<ValId>(&arg)) {
-        *id = map_[indexOf(*id)];
-      }
+      forEachVal(arg, [this](ValId& id) { id = map_[indexOf(id)]; });
     }
     return args;
   }
 
   void visit(const Expr& expr) {
     std::vector<Arg> args = mapArgs(expr);
-    if (!source_.val(expr.outputs.front()).isTensor()) {
+    const Val& result = source_.val(expr.outputs.front());
+    if (!result.isTensor() && result.scalar().constant) {
+      map_[indexOf(expr.outputs.front())] =
+          result_.addScalar(result.dtype(), result.scalar().constant);
+      return;
+    }
+    if (!result.isTensor()) {
       const ExprId id = result_.addScalarExpr(*expr.op, std::move(args),
                                               source_.val(expr.outputs.front()).dtype());
       map_[indexOf(expr.outputs.front())] = result_.expr(id).outputs.front();
@@ -309,19 +314,20 @@ class Propagation {
 
   void reshardOperands(const Expr& expr, std::vector<Arg>& args,
                        std::span<const ShardingRule> rules) {
+    const std::vector<ValId> sources = tensorIds(source_, expr.args);
     size_t input = 0;
-    for (size_t i = 0; i < args.size(); ++i) {
-      ValId* id = std::get_if<ValId>(&args[i]);
-      if (id == nullptr || !result_.val(*id).isTensor()) {
-        continue;
-      }
-      std::vector<Placement> target;
-      for (const ShardingRule& rule : rules) {
-        target.push_back(rule.inputs[input]);
-      }
-      const std::string name = source_.nameOf(std::get<ValId>(expr.args[i]));
-      *id = reshard(expr.op->name, name, *id, target);
-      ++input;
+    for (Arg& arg : args) {
+      forEachVal(arg, [&](ValId& id) {
+        if (!result_.val(id).isTensor()) {
+          return;
+        }
+        std::vector<Placement> target;
+        for (const ShardingRule& rule : rules) {
+          target.push_back(rule.inputs[input]);
+        }
+        id = reshard(expr.op->name, source_.nameOf(sources[input]), id, target);
+        ++input;
+      });
     }
   }
 

@@ -9,6 +9,7 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 #include <structmember.h>
@@ -137,7 +138,8 @@ nb::object makeOpFunction(PyTypeObject* type, const OpInfo& op) {
 }
 
 std::string_view kindName(ParamKind kind) {
-  constexpr std::string_view kNames[] = {"Tensor", "Operand", "Int", "Ints", "Bool", "DataType"};
+  constexpr std::string_view kNames[] = {"Tensor", "Tensors", "Operand", "Value", "Int",
+                                         "Ints",   "Size",    "Sizes",   "Bool",  "DataType"};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -161,6 +163,14 @@ std::vector<OverloadFacts> overloadsOf(const std::string& name) {
     result.emplace_back(std::move(params), overload.positionalOnly);
   }
   return result;
+}
+
+std::string_view resultOf(const std::string& name) {
+  const OpInfo* op = findOp(name);
+  if (op == nullptr) {
+    throw nb::key_error(name.c_str());
+  }
+  return op->extent != nullptr ? "scalar" : op->fold != nullptr ? "either" : "tensor";
 }
 
 size_t outputCountOf(const std::string& name) {
@@ -187,6 +197,8 @@ void bindOps(nb::module_& module) {
              "The calls of an operation: for each, its parameters as (name, kind, default) and how "
              "many of them are passed by "
              "position only.");
+  module.def("op_result", resultOf, nb::arg("name"),
+             "What an operation returns: 'tensor', 'scalar', or 'either', after its operands.");
   module.def("op_output_count", outputCountOf, nb::arg("name"),
              "How many values an operation returns.");
 }

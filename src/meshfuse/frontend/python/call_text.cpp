@@ -21,6 +21,14 @@ std::string_view typeText(ParamKind kind) {
   switch (kind) {
     case ParamKind::Tensor:
       return "TensorView";
+    case ParamKind::Tensors:
+      return "list[TensorView] | tuple[TensorView, ...]";
+    case ParamKind::Value:
+      return "Scalar | TensorView";
+    case ParamKind::Size:
+      return "int | Scalar";
+    case ParamKind::Sizes:
+      return "list[int | Scalar] | tuple[int | Scalar, ...]";
     case ParamKind::Operand:
       return "TensorView | Scalar | number";
     case ParamKind::Int:

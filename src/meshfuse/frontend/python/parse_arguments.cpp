@@ -90,6 +90,15 @@ std::optional<Ints> intsOf(PyObject* object) {
   return ints;
 }
 
+/// The elements of a list or tuple, borrowed; nothing for another object.
+std::optional<std::span<PyObject*>> elementsOf(PyObject* object) {
+  if (PyList_Check(object) == 0 && PyTuple_Check(object) == 0) {
+    return std::nullopt;
+  }
+  return std::span(PySequence_Fast_ITEMS(object),
+                   static_cast<size_t>(PySequence_Fast_GET_SIZE(object)));
+}
+
 template <class T>
 std::optional<Arg> argOrNothing(std::optional<T> value) {
   return value ? std::optional<Arg>(std::move(*value)) : std::nullopt;
@@ -109,6 +118,52 @@ std::optional<Arg> valueArg(const OpInfo& op, const FusionDefinition& definition
   return definition.argOf(op.name, handle);
 }
 
+/// A scalar of the definition.
+std::optional<Arg> scalarArg(const OpInfo& op, const FusionDefinition& definition,
+                             PyObject* object) {
+  const ValueObject* value = valueOf(object);
+  const bool isScalar = value != nullptr && !ValueHandle(*value->definition, value->id).isTensor();
+  return isScalar ? valueArg(op, definition, object, /*tensorOnly=*/false) : std::nullopt;
+}
+
+/// A list of tensors of the definition.
+std::optional<Arg> tensorsArg(const OpInfo& op, const FusionDefinition& definition,
+                              PyObject* object) {
+  const auto elements = elementsOf(object);
+  if (!elements) {
+    return std::nullopt;
+  }
+  Items items;
+  for (PyObject* element : *elements) {
+    const std::optional<Arg> value = valueArg(op, definition, element, /*tensorOnly=*/true);
+    if (!value) {
+      return std::nullopt;
+    }
+    items.emplace_back(std::get<ValId>(*value));
+  }
+  return Arg(std::move(items));
+}
+
+/// A list of integers and scalars of the definition.
+std::optional<Arg> sizesArg(const OpInfo& op, const FusionDefinition& definition,
+                            PyObject* object) {
+  const auto elements = elementsOf(object);
+  if (!elements) {
+    return std::nullopt;
+  }
+  Items items;
+  for (PyObject* element : *elements) {
+    if (const std::optional<Arg> value = scalarArg(op, definition, element)) {
+      items.emplace_back(std::get<ValId>(*value));
+    } else if (const std::optional<int64_t> number = intOf(element)) {
+      items.emplace_back(*number);
+    } else {
+      return std::nullopt;
+    }
+  }
+  return Arg(std::move(items));
+}
+
 /// The object as an argument for the parameter; nothing if it does not fit.
 std::optional<Arg> argFor(const OpInfo& op, const Param& param, const FusionDefinition& definition,
                           PyObject* object) {
@@ -120,6 +175,20 @@ std::optional<Arg> argFor(const OpInfo& op, const Param& param, const FusionDefi
   switch (param.kind) {
     case ParamKind::Tensor:
       return valueArg(op, definition, object, /*tensorOnly=*/true);
+    case ParamKind::Tensors:
+      return tensorsArg(op, definition, object);
+    case ParamKind::Value:
+      return valueArg(op, definition, object, /*tensorOnly=*/false);
+    case ParamKind::Size:
+      if (std::optional<Arg> scalar = scalarArg(op, definition, object)) {
+        return scalar;
+      }
+      return argOrNothing(numberOf(object));
+    case ParamKind::Sizes:
+      if (std::optional<Ints> ints = intsOf(object)) {
+        return Arg(std::move(*ints));
+      }
+      return sizesArg(op, definition, object);
     case ParamKind::Operand:
       if (std::optional<Arg> value = valueArg(op, definition, object, /*tensorOnly=*/false)) {
         return value;

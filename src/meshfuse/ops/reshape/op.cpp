@@ -13,26 +13,24 @@ namespace meshfuse::ops::reshape {
 
 namespace {
 
+bool isInferred(const IntExpr& size) { return size.asConstant() == -1; }
+
 void normalize(const Fusion& fusion, std::vector<Arg>& args) {
-  const Ints& shape = intsArg(args[1]);
-  const auto refuse = [&](std::string_view rule, std::string_view wayOut) {
-    throwUser(
-        ErrorKind::Runtime,
-        {"reshape", rule, "got " + toText(shape) + " for " + describe(fusion, args[0]), wayOut});
-  };
-  if (std::ranges::count(shape, -1) > 1) {
-    refuse("A maximum of one value of -1", "give all sizes but one");
-  }
-  if (std::ranges::any_of(shape, [](int64_t size) { return size < -1; })) {
-    refuse("a size is -1 (inferred) or not negative", "use -1 for the size to infer");
+  checkSizes("reshape", fusion, args[1], -1);
+  if (std::ranges::count_if(sizesArg(fusion, args[1]), isInferred) > 1) {
+    throwUser(ErrorKind::Runtime,
+              {"reshape", "A maximum of one value of -1",
+               "got " + sizesText(fusion, args[1]) + " for " + describe(fusion, args[0]),
+               "give all sizes but one"});
   }
 }
 
 std::vector<PrimType> dtypes(const OpCall& call) { return {call.tensors[0].dtype}; }
 
-[[noreturn]] void refuseCount(const TensorType& tensor, const Ints& shape) {
+[[noreturn]] void refuseCount(const OpCall& call) {
   throwUser(ErrorKind::Runtime, {"reshape", "Total element counts across view operation must match",
-                                 "got " + toText(shape) + " for a tensor of type " + toText(tensor),
+                                 "got " + sizesText(*call.fusion, call.args[1]) +
+                                     " for a tensor of type " + toText(call.tensors[0]),
                                  "give sizes whose product is the operand's element count"});
 }
 
@@ -45,22 +43,25 @@ IntExpr elementCount(const TensorType& tensor) {
 }
 
 /// The sizes with -1 replaced; checks the element count where it is known.
-std::vector<IntExpr> outputExtents(const TensorType& tensor, const Ints& shape) {
-  const IntExpr count = elementCount(tensor);
-  int64_t known = 1;
-  for (int64_t size : shape) {
-    known *= size == -1 ? 1 : size;
+std::vector<IntExpr> outputExtents(const OpCall& call) {
+  const std::vector<IntExpr> shape = sizesArg(*call.fusion, call.args[1]);
+  const IntExpr count = elementCount(call.tensors[0]);
+  IntExpr known = 1;
+  for (const IntExpr& size : shape) {
+    known = isInferred(size) ? known : known * size;
   }
-  const bool infers = std::ranges::find(shape, -1) != shape.end();
-  if (const std::optional<int64_t> total = count.asConstant()) {
-    const bool fits = infers ? known != 0 && *total % known == 0 : *total == known;
+  const bool infers = std::ranges::any_of(shape, isInferred);
+  const std::optional<int64_t> total = count.asConstant();
+  const std::optional<int64_t> given = known.asConstant();
+  if (total && given) {
+    const bool fits = infers ? *given != 0 && *total % *given == 0 : *total == *given;
     if (!fits) {
-      refuseCount(tensor, shape);
+      refuseCount(call);
     }
   }
   std::vector<IntExpr> extents;
-  for (int64_t size : shape) {
-    extents.push_back(size == -1 ? floorDiv(count, std::max<int64_t>(known, 1)) : IntExpr(size));
+  for (const IntExpr& size : shape) {
+    extents.push_back(!isInferred(size) ? size : given == 0 ? IntExpr(0) : floorDiv(count, known));
   }
   return extents;
 }
@@ -156,7 +157,7 @@ DimMap constantMap(const std::vector<int64_t>& from, const std::vector<int64_t>&
 
 DimMap dimMap(const OpCall& call) {
   const TensorType& tensor = call.tensors[0];
-  const std::vector<IntExpr> to = outputExtents(tensor, intsArg(call.args[1]));
+  const std::vector<IntExpr> to = outputExtents(call);
   std::vector<IntExpr> from;
   for (const IterDomain& domain : tensor.domain) {
     from.push_back(domain.extent);
@@ -198,7 +199,7 @@ std::vector<OpSample> samples(const OpInfo& /*op*/) {
 OpInfo info() {
   OpInfo op;
   op.name = "reshape";
-  op.params = {{"arg", ParamKind::Tensor}, {"new_shape", ParamKind::Ints}};
+  op.params = {{"arg", ParamKind::Tensor}, {"new_shape", ParamKind::Sizes}};
   op.overloads = {{op.params}};
   op.doc =
       "The same elements in row-major order under other sizes, one of which may be -1; "

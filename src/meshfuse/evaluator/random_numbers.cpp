@@ -1,0 +1,122 @@
+#include "meshfuse/evaluator/random_numbers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Parallel.h>
+#include <ATen/core/PhiloxRNGEngine.h>
+
+#include "meshfuse/values/conversions.h"
+
+namespace meshfuse {
+
+namespace {
+
+constexpr int64_t kGrain = 4096;
+
+/// Two numbers in [0, 1) for each element: of 24 bits each, or of 53.
+template <class T>
+struct Pair {
+  T first;
+  T second;
+};
+
+template <class T>
+Pair<T> pairAt(const RandomStream& stream, int64_t index) {
+  at::Philox4_32 engine(stream.seed, static_cast<uint64_t>(index), stream.offset);
+  const uint32_t a = engine();
+  const uint32_t b = engine();
+  if constexpr (std::is_same_v<T, float>) {
+    return {static_cast<float>(a >> 8) * 0x1p-24F, static_cast<float>(b >> 8) * 0x1p-24F};
+  } else {
+    const uint64_t c = engine();
+    const uint64_t d = engine();
+    return {static_cast<double>((uint64_t{a} << 32 | b) >> 11) * 0x1p-53,
+            static_cast<double>((c << 32 | d) >> 11) * 0x1p-53};
+  }
+}
+
+template <class T, class Number>
+at::Tensor fill(const RandomStream& stream, at::IntArrayRef sizes, Number number) {
+  at::Tensor result = at::empty(sizes, c10::CppTypeToScalarType<T>::value);
+  T* const data = result.data_ptr<T>();
+  at::parallel_for(0, result.numel(), kGrain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      data[i] = number(pairAt<T>(stream, i));
+    }
+  });
+  return result;
+}
+
+/// The greatest number of the element type below `high`.
+at::Tensor below(const at::Tensor& high, double exact) {
+  const double rounded = high.item<double>();
+  if (rounded < exact) {
+    return high;
+  }
+  // Floats of a sign are ordered as their bits are.
+  const at::ScalarType bits = high.element_size() == 2   ? at::kShort
+                              : high.element_size() == 4 ? at::kInt
+                                                         : at::kLong;
+  if (rounded == 0.0) {
+    return at::ones({}, bits).view(high.scalar_type()).neg();
+  }
+  return high.view(bits).add(rounded > 0 ? -1 : 1).view(high.scalar_type());
+}
+
+}  // namespace
+
+uint64_t drawSeed() {
+  at::Generator generator = at::detail::getDefaultCPUGenerator();
+  const std::lock_guard lock(generator.mutex());
+  return at::check_generator<at::CPUGeneratorImpl>(generator)->random64() >> 1;
+}
+
+bool needsSeed(const Expr& expr) {
+  const OpInfo& op = infoOf(*expr.op);
+  const auto seed = std::ranges::find(op.params, "rng_seed", &Param::name);
+  return op.drawsNumbers &&
+         (seed == op.params.end() || std::holds_alternative<std::monostate>(
+                                         expr.args[static_cast<size_t>(seed - op.params.begin())]));
+}
+
+RandomStream streamOf(const EvalCall& call, size_t seed, size_t offset) {
+  if (call.seed) {
+    return {*call.seed, 0};
+  }
+  const auto number = [&](size_t arg) {
+    return static_cast<uint64_t>(toScalar(call.values[arg]).toInt());
+  };
+  return {number(seed), number(offset)};
+}
+
+at::Tensor uniformNumbers(const RandomStream& stream, at::IntArrayRef sizes, double low,
+                          double high, at::ScalarType dtype, c10::Device device) {
+  const auto place = [&]<class T>(Pair<T> pair) {
+    return static_cast<T>(low) + pair.first * (static_cast<T>(high) - static_cast<T>(low));
+  };
+  at::Tensor numbers = dtype == at::kDouble ? fill<double>(stream, sizes, place)
+                                            : fill<float>(stream, sizes, place).to(dtype);
+  if (low < high) {
+    const at::Tensor bound = at::full({}, high, dtype);
+    numbers = at::where(at::ge(numbers, high), below(bound, high), numbers);
+  }
+  return numbers.to(device);
+}
+
+at::Tensor normalNumbers(const RandomStream& stream, at::IntArrayRef sizes, double mean,
+                         double deviation, at::ScalarType dtype, c10::Device device) {
+  const auto place = [&]<class T>(Pair<T> pair) {
+    const T radius = std::sqrt(T(-2) * std::log(T(1) - pair.first));
+    return static_cast<T>(mean) + static_cast<T>(deviation) * radius *
+                                      std::cos(T(2) * std::numbers::pi_v<T> * pair.second);
+  };
+  const at::Tensor numbers = dtype == at::kDouble ? fill<double>(stream, sizes, place)
+                                                  : fill<float>(stream, sizes, place).to(dtype);
+  return numbers.to(device);
+}
+
+}  // namespace meshfuse

@@ -1,0 +1,57 @@
+#include "meshfuse/ops/expand/op.h"
+
+#include "meshfuse/base/error.h"
+#include "meshfuse/ops/arguments.h"
+#include "meshfuse/ops/stretch.h"
+
+namespace meshfuse::ops::expand {
+
+namespace {
+
+void normalize(const Fusion& fusion, std::vector<Arg>& args) {
+  checkSizes("expand", fusion, args[1], -1);
+  const int64_t rank = tensorArg(fusion, args[0]).rank();
+  if (static_cast<int64_t>(sizesArg(fusion, args[1]).size()) < rank) {
+    throwUser(ErrorKind::Runtime,
+              {"expand", "the shape has a size for each dimension of the operand",
+               "got shape " + sizesText(fusion, args[1]) + " for " + describe(fusion, args[0]),
+               "pass at least " + std::to_string(rank) + " sizes"});
+  }
+}
+
+std::vector<PrimType> dtypes(const OpCall& call) { return {call.tensors[0].dtype}; }
+
+DimMap dimMap(const OpCall& call) {
+  const std::vector<IntExpr> shape = sizesArg(*call.fusion, call.args[1]);
+  const auto rank = static_cast<size_t>(call.tensors[0].rank());
+  Ints places(rank);
+  for (size_t dim = 0; dim < rank; ++dim) {
+    places[dim] = static_cast<int64_t>(shape.size() - rank + dim);
+  }
+  return stretchDimMap(call, shape, places);
+}
+
+Algebra algebra(const OpCall& /*call*/) { return Algebra::Movement; }
+
+std::vector<OpSample> samples(const OpInfo& /*op*/) {
+  return {sampleOf({{6, 1}}, {{}, Ints{6, 4}}, {0}), sampleOf({{4}}, {{}, Ints{2, -1}}, {0}),
+          sampleOf({{1, 5}}, {{}, Ints{3, 4, 5}}, {0}), sampleOf({{}}, {{}, Ints{2}}, {0})};
+}
+
+}  // namespace
+
+OpInfo info() {
+  OpInfo op;
+  op.name = "expand";
+  op.params = {{"arg", ParamKind::Tensor}, {"shape", ParamKind::Sizes}};
+  op.overloads = {{op.params}};
+  op.doc = "Stretched to a shape, with new dimensions in front; torch.Tensor.expand";
+  op.normalize = normalize;
+  op.dtypes = dtypes;
+  op.dimMap = dimMap;
+  op.algebra = algebra;
+  op.samples = samples;
+  return op;
+}
+
+}  // namespace meshfuse::ops::expand

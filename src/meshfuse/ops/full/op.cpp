@@ -1,0 +1,55 @@
+#include "meshfuse/ops/full/op.h"
+
+#include "meshfuse/base/error.h"
+#include "meshfuse/base/text.h"
+#include "meshfuse/ops/arguments.h"
+
+namespace meshfuse::ops::full {
+
+namespace {
+
+void normalize(const Fusion& fusion, std::vector<Arg>& args) {
+  checkSizes("full", fusion, args[0], 0);
+  const ValId* value = std::get_if<ValId>(&args[1]);
+  if (value != nullptr && fusion.val(*value).isTensor()) {
+    throwUser(ErrorKind::Type, {"full", "incompatible function arguments",
+                                "fill_value is " + describe(fusion, args[1]),
+                                "pass a number or a scalar; expand a tensor instead"});
+  }
+  if (std::get<PrimType>(args[2]) == PrimType::Null) {
+    throwUser(ErrorKind::Runtime,
+              {"full", "the element type is stated", "got DataType.Null", "name another DataType"});
+  }
+}
+
+std::vector<PrimType> dtypes(const OpCall& call) { return {std::get<PrimType>(call.args[2])}; }
+
+DimMap dimMap(const OpCall& call) { return factoryDimMap(sizesArg(*call.fusion, call.args[0])); }
+
+Algebra algebra(const OpCall& /*call*/) { return Algebra::NonLinear; }
+
+std::vector<OpSample> samples(const OpInfo& /*op*/) {
+  return {sampleOf({}, {Ints{6, 4}, Scalar(1.5), PrimType::Float}, {}),
+          sampleOf({}, {Ints{3, 0}, Scalar(2), PrimType::Int}, {}),
+          sampleOf({}, {Ints{}, Scalar(true), PrimType::Bool}, {})};
+}
+
+}  // namespace
+
+OpInfo info() {
+  OpInfo op;
+  op.name = "full";
+  op.params = {{"shape", ParamKind::Sizes},
+               {"fill_value", ParamKind::Operand},
+               {"dtype", ParamKind::DataType}};
+  op.overloads = {{op.params}};
+  op.doc = "A tensor of one number, cast to the element type; torch.full";
+  op.normalize = normalize;
+  op.dtypes = dtypes;
+  op.dimMap = dimMap;
+  op.algebra = algebra;
+  op.samples = samples;
+  return op;
+}
+
+}  // namespace meshfuse::ops::full

@@ -1,0 +1,20 @@
+#include <ATen/ATen.h>
+
+#include "meshfuse/evaluator/op_evaluation.h"
+#include "meshfuse/values/conversions.h"
+
+namespace meshfuse::ops::select {
+
+/// A view. torch checks the index.
+std::vector<PolymorphicValue> evaluate(const EvalCall& call) {
+  const PolymorphicValue& index = call.values[1];
+  const int64_t dim = std::get<Scalar>(call.expr->args[2]).toInt();
+  if (!index.is<at::Tensor>()) {
+    return {at::select(call.tensor(0), dim, toScalar(index).toInt())};
+  }
+  // By a tensor operation, so that an index on a device is not waited for.
+  const at::Tensor rows = index.asTensor().reshape({1});
+  return {at::index_select(call.tensor(0), dim, rows).squeeze(dim)};
+}
+
+}  // namespace meshfuse::ops::select
