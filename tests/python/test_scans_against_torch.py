@@ -189,5 +189,7 @@ def test_clamp_of_and_by_scalars_known_at_run_time() -> None:
         a, low = fd.from_pytorch(x.int()), fd.define_scalar()
         fd.add_output(fd.ops.clamp(a, low, None))
     check(fd.execute([x.int(), 0.75])[0], x.int().clamp(min=0))
-    with pytest.raises(ValueError, match="a number that becomes Int must be finite"):
+    with pytest.raises(
+        ValueError, match="clamp: a bound of whole numbers or bools is not NaN: got NaN"
+    ):
         fd.execute([x.int(), math.nan])

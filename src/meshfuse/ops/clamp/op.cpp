@@ -96,6 +96,11 @@ Scalar boundIn(PrimType type, const Scalar& bound) {
   if (!isIntegralOrBool(categoryOf(type))) {
     return bound.castTo(type);
   }
+  if (std::isnan(bound.toDouble())) {
+    throwUser(ErrorKind::Value, {"clamp", "a bound of whole numbers or bools is not NaN",
+                                 "got NaN for elements of DataType." + std::string(nameOf(type)),
+                                 "pass None for no bound"});
+  }
   const auto [lowest, highest] = rangeOf(type);
   // As a double the largest Int is 2^63, which is the first one beyond.
   if (bound.isDouble() && bound.toDouble() <= lowest.toDouble()) {
