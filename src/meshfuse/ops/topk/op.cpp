@@ -12,8 +12,9 @@ namespace meshfuse::ops::topk {
 
 namespace {
 
-[[noreturn]] void refuseCount(std::string_view rule, std::string found, std::string_view wayOut) {
-  throwUser(ErrorKind::Runtime, {"topk", rule, std::move(found), wayOut});
+[[noreturn]] void refuseCount(std::string_view rule, const std::string& found,
+                              std::string_view wayOut) {
+  throwUser(ErrorKind::Runtime, {"topk", rule, found, wayOut});
 }
 
 /// The number that `k` stands for: the output's size along the dim, which a definition has to know.
