@@ -69,6 +69,31 @@ TEST(FusionDefinition, EveryOperationHasATypedFunction) {
 #undef MESHFUSE_STRUCTURED_OP
 }
 
+TEST(FusionDefinition, ReductionsScansAndSortsAreTyped) {
+  FusionDefinition fd;
+  const ValueHandle a = fd.defineTensor({2, 3});
+  const auto typeOf = [](const ValueHandle& value) {
+    const std::string text = value.toText();
+    return text.substr(text.find(": ") + 2);
+  };
+  EXPECT_EQ(typeOf(lang::prod(a, {0}, true)), "Float[b1, 3]");
+  EXPECT_EQ(typeOf(lang::prod(a, PrimType::Double)), "Double[]");
+  EXPECT_EQ(typeOf(lang::min(a, {-1})), "Float[2]");
+  EXPECT_EQ(typeOf(lang::min(a)), "Float[]");
+  EXPECT_EQ(typeOf(lang::var(a, {1}, 0, true)), "Float[2, b1]");
+  EXPECT_EQ(typeOf(lang::welford(a, {1}).count), "Int[2]");
+  for (const ValueHandle& scan :
+       {lang::cumsum(a, 0), lang::cumprod(a, 1), lang::cummax(a, -1), lang::cummin(a, -2)}) {
+    EXPECT_EQ(typeOf(scan), "Float[2, 3]");
+  }
+  EXPECT_EQ(typeOf(lang::argsort(a, 1, true)), "Int[2, 3]");
+  const auto [values, indices] = lang::topk(a, 2);
+  EXPECT_EQ(typeOf(values), "Float[2, 2]");
+  EXPECT_EQ(typeOf(indices), "Int[2, 2]");
+  EXPECT_EQ(typeOf(lang::triu(a, 1)), "Float[2, 3]");
+  EXPECT_EQ(typeOf(lang::clamp(a, 0.5, std::nullopt)), "Float[2, 3]");
+}
+
 TEST(FusionDefinition, NumbersKeepTheirKind) {
   FusionDefinition fd;
   const ValueHandle a = fd.defineTensor({2}, true, PrimType::Int);

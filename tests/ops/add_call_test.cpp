@@ -88,6 +88,24 @@ TEST_F(AddCall, FoldsNumbers) {
   EXPECT_TRUE(folded("relu", {Scalar(std::nan(""))}).isSame(Scalar(std::nan(""))));
 }
 
+TEST_F(AddCall, FoldsClampInTheTypeOfItsFirstOperand) {
+  EXPECT_TRUE(folded("clamp", {Scalar(5), Scalar(1), Scalar(3)}).isSame(Scalar(3)));
+  EXPECT_TRUE(folded("clamp", {Scalar(5), Scalar(6.9), {}}).isSame(Scalar(6)));
+  EXPECT_TRUE(folded("clamp", {Scalar(-5), {}, Scalar(1e30)}).isSame(Scalar(-5)));
+  EXPECT_TRUE(folded("clamp", {Scalar(-0.5), Scalar(0), {}}).isSame(Scalar(0.0)));
+  EXPECT_TRUE(folded("clamp", {Scalar(std::nan("")), Scalar(0), {}}).isSame(Scalar(std::nan(""))));
+  EXPECT_TRUE(
+      folded("clamp", {Scalar(0.5), {}, Scalar(std::nan(""))}).isSame(Scalar(std::nan(""))));
+  EXPECT_TRUE(folded("clamp", {Scalar(true), {}, Scalar(-1)}).isSame(Scalar(false)));
+  EXPECT_TRUE(folded("clamp", {Scalar(false), Scalar(-1.5), {}}).isSame(Scalar(false)));
+  EXPECT_EQ(errorOf("clamp", {Scalar(1), Scalar(std::nan("")), {}}),
+            "clamp: a bound of whole numbers or bools is not NaN: got NaN for elements of "
+            "DataType.Int; pass "
+            "None for no bound");
+  const ValId c = fusion.addInputScalar(PrimType::Double);
+  EXPECT_FALSE(fusion.val(call("clamp", {c, {}, Scalar(1)})[0]).scalar().constant.has_value());
+}
+
 TEST_F(AddCall, FoldingWrapsAndNeverTraps) {
   const int64_t lowest = std::numeric_limits<int64_t>::lowest();
   EXPECT_TRUE(folded("div", {Scalar(lowest), Scalar(-1)}).isSame(Scalar(lowest)));

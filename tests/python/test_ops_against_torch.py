@@ -7,22 +7,22 @@ from dataclasses import dataclass
 import pytest
 import torch
 from meshfuse.pytorch_utils import torch_dtype_to_nvfuser_dtype
+from op_comparison import (
+    ALL,
+    BOOL,
+    COMPLEX,
+    LAYOUTS,
+    REAL,
+    SIZES,
+    WHOLE,
+    check,
+    is_whole,
+    make,
+    run,
+    widened,
+)
 
-from meshfuse import DataType, FusionDefinition, ops
-
-REAL = [torch.float32, torch.float64, torch.float16, torch.bfloat16]
-WHOLE = [torch.int64, torch.int32]
-COMPLEX = [torch.complex64, torch.complex128]
-HALVES = (torch.float16, torch.bfloat16)
-
-
-def is_whole(dtype: torch.dtype) -> bool:
-    return not dtype.is_floating_point and not dtype.is_complex
-
-
-def widened(x: torch.Tensor) -> torch.Tensor:
-    """Arithmetic on halves is done in float."""
-    return x.float() if x.dtype in HALVES else x
+from meshfuse import ops
 
 
 def floated(x: torch.Tensor) -> torch.Tensor:
@@ -91,8 +91,6 @@ class Pointwise:
     high: int = 9
 
 
-BOOL = [torch.bool]
-ALL = REAL + WHOLE + COMPLEX + BOOL
 POINTWISE: dict[str, Pointwise] = {
     "abs": Pointwise(1, ALL, lambda a: a if a.dtype == torch.bool else a.abs()),
     "add": Pointwise(2, REAL + WHOLE + COMPLEX, lambda a, b: widened(a) + widened(b)),
@@ -183,44 +181,23 @@ STRUCTURED = {
     "permute",
     "reshape",
     "sum",
+    "prod",
     "max",
+    "min",
+    "var",
     "var_mean",
+    "welford",
+    "cumsum",
+    "cumprod",
+    "cummax",
+    "cummin",
+    "argsort",
+    "topk",
+    "triu",
+    "clamp",
     "matmul",
     "linear",
 }
-
-LAYOUTS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
-    "contiguous": lambda t: t,
-    "transposed": lambda t: t.t().contiguous().t(),
-    "strided": lambda t: torch.stack([t, t], -1)[..., 0],
-    "offset": lambda t: torch.cat([t.flatten().new_zeros(3), t.flatten()])[3:].view(t.shape),
-    "expanded": lambda t: t[:1].expand(t.shape),
-}
-SIZES = [(4, 6), (1, 5), (3, 1), (0, 4), (7, 3)]
-
-
-def make(
-    shape: tuple[int, ...], dtype: torch.dtype, low: int = -9, high: int = 9, seed: int = 0
-) -> torch.Tensor:
-    generator = torch.Generator().manual_seed(seed + math.prod(shape))
-    whole = torch.randint(low, high, shape, generator=generator)
-    if dtype == torch.bool:
-        return whole > 0
-    scale = 1 if is_whole(dtype) else 0.25
-    x = (whole * scale).to(dtype)
-    return x + 0.5j * x.flip(-1) if dtype.is_complex else x
-
-
-def run(build: Callable[..., object], inputs: list[torch.Tensor]) -> list[torch.Tensor]:
-    with FusionDefinition() as fd:
-        results = build(fd, *[fd.from_pytorch(t) for t in inputs])
-        for result in results if isinstance(results, (tuple, list)) else (results,):
-            fd.add_output(result)
-    return fd.execute(inputs)
-
-
-def check(got: torch.Tensor, expected: torch.Tensor) -> None:
-    torch.testing.assert_close(got, expected, equal_nan=True)
 
 
 def test_every_op_is_compared_with_torch() -> None:
@@ -313,58 +290,6 @@ def test_shape_ops() -> None:
             check(got, x.reshape(2, -1, 3))
             (got,) = run(lambda fd, a: fd.ops.broadcast_in_dim(a, [4, 5, 6], [0, 2]), [x])
             check(got, x[:, None, :].expand(4, 5, 6))
-
-
-def reduced(x: torch.Tensor, dims: list[int], keepdim: bool) -> dict[str, torch.Tensor]:
-    return {"sum": x.sum(dims, keepdim), "max": x.amax(dims, keepdim)}
-
-
-@pytest.mark.parametrize("name", ["sum", "max"])
-def test_reductions(name: str) -> None:
-    for dtype in REAL + WHOLE:
-        for shape in [(4, 6), (1, 5), (7, 3)]:
-            for layout in LAYOUTS.values():
-                for dims in ([0], [1], [-1], [0, 1]):
-                    for keepdim in (False, True):
-                        x = layout(make(shape, dtype))
-                        (got,) = run(
-                            lambda fd, a, d=dims, k=keepdim: getattr(fd.ops, name)(a, d, k), [x]
-                        )
-                        check(got, reduced(x, dims, keepdim)[name])
-
-
-def test_reduction_corners() -> None:
-    x = make((0, 4), torch.float32)
-    (got,) = run(lambda fd, a: fd.ops.sum(a, 0), [x])
-    check(got, torch.zeros(4))
-    (got,) = run(lambda fd, a: fd.ops.max(a, [0]), [x])
-    check(got, torch.full((4,), -math.inf))
-    y = torch.tensor([1.0, math.nan, 2.0])
-    (got,) = run(lambda fd, a: fd.ops.max(a), [y])
-    assert got.isnan()
-    z = torch.tensor(3.0)
-    (got,) = run(lambda fd, a: fd.ops.sum(a, [0]), [z])
-    check(got, z)
-    (got,) = run(lambda fd, a: fd.ops.sum(a, dtype=DataType.Double), [make((4, 6), torch.float32)])
-    check(got, make((4, 6), torch.float32).double().sum())
-
-
-def test_var_mean() -> None:
-    for dtype in (torch.float32, torch.float64, *COMPLEX):
-        for layout in LAYOUTS.values():
-            for dims, correction, keepdim in (
-                ([0], 0, False),
-                ([1], 1, True),
-                ([0, 1], 2, False),
-                ([0], 3, True),
-            ):
-                x = layout(make((4, 6), dtype))
-                got = run(
-                    lambda fd, a, d=dims, c=correction, k=keepdim: fd.ops.var_mean(a, d, c, k), [x]
-                )
-                expected = torch.var_mean(x, dims, correction=correction, keepdim=keepdim)
-                check(got[0], expected[0])
-                check(got[1], expected[1])
 
 
 def test_matmul_and_linear() -> None:

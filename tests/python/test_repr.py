@@ -64,7 +64,25 @@ def reductions(fd: FusionDefinition) -> None:
     variance, mean = fd.ops.var_mean(x, [1], 0)
     fd.add_output(mean)
     fd.add_output(fd.ops.var_mean(x, [0, 1], keepdim=True)[0])
+    fd.add_output(fd.ops.prod(x, [1], False, DataType.Double))
+    fd.add_output(fd.ops.var(x, [0], correction=0))
+    for value in fd.ops.welford(x, [0, 1]):
+        fd.add_output(value)
     fd.add_output(variance)
+
+
+def scans_and_sorts(fd: FusionDefinition) -> None:
+    x = fd.define_tensor([-1, 6], contiguity=True)
+    fd.add_output(fd.ops.cumsum(x, -1))
+    fd.add_output(fd.ops.cummax(x, 0))
+    fd.add_output(fd.ops.argsort(x, 1, descending=True))
+    values, indices = fd.ops.topk(x, fd.define_scalar(3), dim=1, sorted=True)
+    fd.add_output(values)
+    fd.add_output(indices)
+    fd.add_output(fd.ops.triu(fd.ops.triu(x, -1)))
+    low = fd.define_scalar()
+    fd.add_output(fd.ops.clamp(fd.ops.clamp(x, None, 6.0), low, None))
+    fd.add_output(fd.ops.clamp(fd.ops.cast(x, DataType.Int), None, None))
 
 
 def shapes(fd: FusionDefinition) -> None:
@@ -88,6 +106,7 @@ CASES = {
     "mlp": (mlp, inputs_of_mlp),
     "scalars": (scalars, inputs_of_scalars),
     "reductions": (reductions, lambda: [torch.randn(3, 6, 1)]),
+    "scans_and_sorts": (scans_and_sorts, lambda: [torch.randn(4, 6), 0.5]),
     "shapes": (shapes, lambda: [torch.randn(4, 6)]),
 }
 

@@ -192,5 +192,59 @@ TEST_F(Propagate, RefusesInputsThatDoNotFitTogether) {
             std::string::npos);
 }
 
+TEST_F(Propagate, PartialSumsPassASumUpToEachElement) {
+  const ValId x = input({4, 6}, on({2}, {P}));
+  const Fusion result = propagate(call("cumsum", {x, Scalar(1)}));
+  EXPECT_EQ(reshards(result), 0) << print(result);
+  EXPECT_EQ(placements(result), Placements{P});
+}
+
+TEST_F(Propagate, ProductsUpToEachElementNeedWholeValues) {
+  const ValId x = input({4, 6}, on({2}, {P}));
+  const Fusion result = propagate(call("cumprod", {x, Scalar(1)}));
+  EXPECT_EQ(reshards(result), 1) << print(result);
+  EXPECT_EQ(placements(result), Placements{R});
+}
+
+TEST_F(Propagate, AScannedDimIsWholeAndTheOthersStaySharded) {
+  const ValId x = input({4, 6}, on({2, 2}, {shard(0), shard(1)}));
+  const Fusion result = propagate(call("cummax", {x, Scalar(1)}));
+  EXPECT_EQ(reshards(result), 1) << print(result);
+  EXPECT_EQ(placements(result)[0], shard(0));
+}
+
+TEST_F(Propagate, AnyPartialValuesPassATriangle) {
+  const ValId x = input({4, 6}, on({2}, {Placement::partial(ReduceKind::Min)}));
+  const Fusion result = propagate(call("triu", {x}));
+  EXPECT_EQ(placements(result), Placements{Placement::partial(ReduceKind::Min)});
+}
+
+TEST_F(Propagate, OnlyOrderedPartialValuesPassClamp) {
+  const Placement highest = Placement::partial(ReduceKind::Max);
+  const ValId x = input({4, 6}, on({2}, {highest}));
+  const ValId y = input({4, 6}, on({2}, {P}));
+  fusion.addOutput(call("clamp", {x, Scalar(0), {}}));
+  const Fusion result = propagate(call("clamp", {y, Scalar(0), {}}));
+  EXPECT_EQ(placements(result), Placements{highest});
+  EXPECT_EQ(result.val(result.outputs()[1]).tensor().sharding->placements, Placements{R});
+}
+
+TEST_F(Propagate, ProductsOfShardsArePartial) {
+  const ValId x = input({4, 6}, on({2}, {shard(1)}));
+  const Fusion result = propagate(call("prod", {x, Ints{1}}));
+  EXPECT_EQ(reshards(result), 0) << print(result);
+  EXPECT_EQ(placements(result), Placements{Placement::partial(ReduceKind::Product)});
+}
+
+TEST_F(Propagate, WhatNoBackendCombinesIsReducedWhole) {
+  const ValId x = input({4, 6}, on({2}, {shard(1)}));
+  const ValId product = call("prod", {x, Ints{1}, {}, PrimType::ComplexFloat});
+  fusion.addOutput(call("sum", {x, Ints{1}, {}, PrimType::Bool}));
+  const Fusion result = propagate(product);
+  for (const ValId output : result.outputs()) {
+    EXPECT_EQ(result.val(output).tensor().sharding->placements, Placements{R}) << print(result);
+  }
+}
+
 }  // namespace
 }  // namespace meshfuse

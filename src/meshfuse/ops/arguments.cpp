@@ -89,6 +89,10 @@ int64_t wrapDim(std::string_view op, int64_t dim, int64_t rank) {
   return wrapped;
 }
 
+int64_t wrapSortDim(std::string_view op, int64_t dim, int64_t rank) {
+  return rank == 0 && (dim == 0 || dim == -1) ? 0 : wrapDim(op, dim, rank);
+}
+
 Ints wrapDims(std::string_view op, const Ints& dims, int64_t rank, std::string_view duplicates) {
   Ints wrapped;
   for (int64_t dim : dims) {
@@ -102,6 +106,15 @@ Ints wrapDims(std::string_view op, const Ints& dims, int64_t rank, std::string_v
   }
   return wrapped;
 }
+
+void checkOrdered(std::string_view op, const Fusion& fusion, const Arg& arg) {
+  if (categoryOf(tensorArg(fusion, arg).dtype) == TypeCategory::Complex) {
+    throwUser(ErrorKind::Runtime, {op, "complex numbers have no order",
+                                   "got " + describe(fusion, arg), "pass a real tensor"});
+  }
+}
+
+std::vector<PrimType> dtypeOfFirst(const OpCall& call) { return {call.tensors[0].dtype}; }
 
 void checkSameDtype(std::string_view op, std::span<const TensorType> tensors) {
   for (const TensorType& tensor : tensors) {

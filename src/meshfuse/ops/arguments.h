@@ -34,8 +34,17 @@ std::string sizesText(const Fusion& fusion, const Arg& list);
 /// A dim in [-rank, rank) as one in [0, rank); UserError(Runtime) "Tried to access out of boundary index" otherwise.
 int64_t wrapDim(std::string_view op, int64_t dim, int64_t rank);
 
+/// The same for ops that sort: a 0-d tensor counts as one dimension.
+int64_t wrapSortDim(std::string_view op, int64_t dim, int64_t rank);
+
 /// Wraps every dim and refuses repetitions; `duplicates` is the rule that a repetition breaks.
 Ints wrapDims(std::string_view op, const Ints& dims, int64_t rank, std::string_view duplicates);
+
+/// Refuses complex tensors, for ops that compare elements.
+void checkOrdered(std::string_view op, const Fusion& fusion, const Arg& arg);
+
+/// The dtype rule of ops with one output that keep the element type of their first operand.
+std::vector<PrimType> dtypeOfFirst(const OpCall& call);
 
 /// Refuses operands of different element types.
 void checkSameDtype(std::string_view op, std::span<const TensorType> tensors);

@@ -8,16 +8,60 @@
 
 namespace meshfuse {
 
-void setReductionParams(OpInfo& op) {
+namespace {
+
+std::vector<OpSample> reductionSamples(const OpInfo& /*op*/) {
+  const auto sample = [](std::vector<int64_t> sizes, Ints dims, bool keepdim) {
+    return sampleOf({std::move(sizes)}, {{}, std::move(dims), Scalar(keepdim), {}}, {0});
+  };
+  return {sample({6, 4}, {0}, false),      sample({6, 4}, {-1}, true),
+          sample({6, 4}, {0, 1}, false),   sample({5, 3}, {0}, false),
+          sample({2, 3, 4}, {0, 2}, true), sample({1, 4}, {0}, false)};
+}
+
+std::vector<OpSample> varianceSamples(const OpInfo& /*op*/) {
+  const auto sample = [](std::vector<int64_t> sizes, Ints dims, int64_t correction, bool keepdim) {
+    return sampleOf({std::move(sizes)}, {{}, std::move(dims), Scalar(correction), Scalar(keepdim)},
+                    {0});
+  };
+  return {sample({6, 4}, {1}, 0, true), sample({6, 4}, {0}, 1, false),
+          sample({2, 3, 4}, {0, -1}, 1, true), sample({5, 3}, {1}, 3, false)};
+}
+
+}  // namespace
+
+OpInfo reductionRecord(std::string_view name, std::string_view doc) {
   const Param arg{"arg", ParamKind::Tensor};
   const Param keepdim{"keepdim", ParamKind::Bool, true, Scalar(false)};
   const Param dtype{"dtype", ParamKind::DataType, true, PrimType::Null};
+  OpInfo op;
+  op.name = name;
+  op.doc = doc;
   op.params = {arg, {"dims", ParamKind::Ints, true}, keepdim, dtype};
   op.overloads = {
       {{arg, dtype}},
       {{arg, {"dim", ParamKind::Int}, keepdim, dtype}},
       {{arg, {"dims", ParamKind::Ints}, keepdim, dtype}},
   };
+  op.samples = reductionSamples;
+  return op;
+}
+
+OpInfo varianceRecord(std::string_view name, std::string_view doc) {
+  OpInfo op;
+  op.name = name;
+  op.doc = doc;
+  op.params = {{"arg", ParamKind::Tensor},
+               {"dims", ParamKind::Ints},
+               {"correction", ParamKind::Int, true, Scalar(1)},
+               {"keepdim", ParamKind::Bool, true, Scalar(false)}};
+  op.overloads = {{op.params}};
+  op.dimMap = [](const OpCall& call) {
+    return reductionDimMap(call, boolArg(call.args[3]), FactorRole::Opaque, ReduceKind::Sum);
+  };
+  op.algebra = [](const OpCall&) { return Algebra::NonLinear; };
+  op.samples = varianceSamples;
+  return op;
 }
 
 void normalizeReductionDims(std::string_view op, const Fusion& fusion, std::vector<Arg>& args) {
@@ -39,8 +83,35 @@ void normalizeReductionDims(std::string_view op, const Fusion& fusion, std::vect
   std::ranges::sort(std::get<Ints>(args[1]));
 }
 
-DimMap reductionDimMap(const OpCall& call, bool keepdim, FactorRole role, ReduceKind reduce,
-                       size_t outputs) {
+void normalizeExtremum(std::string_view op, const Fusion& fusion, std::vector<Arg>& args) {
+  const PrimType dtype = std::get<PrimType>(args[3]);
+  if (dtype != PrimType::Null) {
+    throwUser(ErrorKind::Runtime, {op, "the result has the operand's dtype",
+                                   "got dtype DataType." + std::string(nameOf(dtype)),
+                                   "cast the operand or the result instead"});
+  }
+  checkOrdered(op, fusion, args[0]);
+  normalizeReductionDims(op, fusion, args);
+}
+
+void normalizeVariance(std::string_view op, const Fusion& fusion, std::vector<Arg>& args) {
+  if (intArg(args[2]) < 0) {
+    throwUser(ErrorKind::Runtime, {op, "correction must not be negative",
+                                   "got " + std::to_string(intArg(args[2])), "use 0, 1 or more"});
+  }
+  normalizeReductionDims(op, fusion, args);
+}
+
+std::vector<PrimType> accumulationDtypes(const OpCall& call) {
+  const PrimType given = std::get<PrimType>(call.args[3]);
+  if (given != PrimType::Null) {
+    return {given};
+  }
+  const PrimType type = call.tensors[0].dtype;
+  return {isIntegralOrBool(categoryOf(type)) ? PrimType::Int : type};
+}
+
+DimMap reductionDimMap(const OpCall& call, bool keepdim, FactorRole role, ReduceKind reduce) {
   const TensorType& tensor = call.tensors[0];
   const Ints& dims = intsArg(call.args[1]);
   DimMap map;
@@ -61,17 +132,16 @@ DimMap reductionDimMap(const OpCall& call, bool keepdim, FactorRole role, Reduce
     }
     map.inputs[0].push_back(std::move(factors));
   }
-  map.outputs.assign(outputs, output);
+  map.outputs.assign(call.op->outputCount, output);
   return map;
 }
 
-std::vector<OpSample> reductionSamples() {
-  const auto sample = [](std::vector<int64_t> sizes, Ints dims, bool keepdim) {
-    return sampleOf({std::move(sizes)}, {{}, std::move(dims), Scalar(keepdim), {}}, {0});
-  };
-  return {sample({6, 4}, {0}, false),      sample({6, 4}, {-1}, true),
-          sample({6, 4}, {0, 1}, false),   sample({5, 3}, {0}, false),
-          sample({2, 3, 4}, {0, 2}, true), sample({1, 4}, {0}, false)};
+DimMap reductionDimMap(const OpCall& call, ReduceKind reduce) {
+  const TypeCategory category = categoryOf(call.op->dtypes(call).front());
+  const bool combines = !(category == TypeCategory::Boolean && reduce == ReduceKind::Sum) &&
+                        !(category == TypeCategory::Complex && reduce == ReduceKind::Product);
+  return reductionDimMap(call, boolArg(call.args[2]),
+                         combines ? FactorRole::Reduced : FactorRole::Opaque, reduce);
 }
 
 }  // namespace meshfuse

@@ -1,0 +1,20 @@
+// What the evaluations of reductions share.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "meshfuse/evaluator/op_evaluation.h"
+#include "meshfuse/mesh/placement.h"
+
+namespace meshfuse {
+
+/// The result of a call of max or min (`kind`): over no elements, what no element is beyond.
+at::Tensor extremum(const EvalCall& call, ReduceKind kind);
+
+/// How many elements are reduced to one over `dims`; 1 for a 0-d tensor.
+int64_t reducedCount(const at::Tensor& arg, const Ints& dims);
+
+/// Sum over `dims` of the plain squares of what differs from the mean over `dims`, for floating and complex tensors.
+at::Tensor squaredDeviations(const at::Tensor& arg, const Ints& dims, bool keepdim);
+
+}  // namespace meshfuse

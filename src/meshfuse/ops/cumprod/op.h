@@ -1,0 +1,22 @@
+// cumprod: its record, and its call from C++.
+#pragma once
+
+#include <cstdint>
+
+#include "meshfuse/ops/op_info.h"
+
+namespace meshfuse::ops::cumprod {
+
+OpInfo info();
+
+}  // namespace meshfuse::ops::cumprod
+
+namespace meshfuse::lang {
+
+/// Products of the elements up to each one along `dim`, in their own dtype; torch.cumprod.
+template <class Value>
+Value cumprod(const Value& arg, int64_t dim) {
+  return arg.call("cumprod", arg, dim)[0];
+}
+
+}  // namespace meshfuse::lang
