@@ -58,6 +58,8 @@ def signature(
 
 def operand_choices(params: list[Param]) -> list[tuple[list[str], bool]]:
     """The operand types of each signature of a call, and whether its result is a tensor: a tensor in any position makes one."""
+    if any(kind == "Tensor" for _, kind, _ in params):
+        return [(["_Operand"] * len(params), True)]
     operands = [i for i, (_, kind, _) in enumerate(params) if kind == "Operand"]
     if not operands:
         return [([""] * len(params), True)]
