@@ -177,6 +177,10 @@ STRUCTURED = {
     "index_select",
     "scatter",
     "take_along_axis",
+    # in test_attention_ops.py and test_grouped_mm.py
+    "sdpfa_bwd",
+    "sdpfa_fwd",
+    "grouped_mm",
     "sum",
     "max",
     "var_mean",
