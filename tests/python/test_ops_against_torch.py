@@ -180,6 +180,20 @@ STRUCTURED = {
     "broadcast_in_dim",
     "permute",
     "reshape",
+    # in test_layout_ops.py
+    "broadcast",
+    "squeeze",
+    "stride_order",
+    # in test_indexing_ops.py
+    "embedding_fwd",
+    "gather",
+    "index_select",
+    "scatter",
+    "take_along_axis",
+    # in test_attention_ops.py and test_grouped_mm.py
+    "sdpfa_bwd",
+    "sdpfa_fwd",
+    "grouped_mm",
     "sum",
     "prod",
     "max",

@@ -129,6 +129,11 @@ struct Assembly {
   at::Tensor known;
 };
 
+/// The same elements in a type that torch can index: it cannot place UInt64, whose bits Int holds as well.
+at::Tensor placeable(const at::Tensor& tensor) {
+  return tensor.scalar_type() == at::kUInt64 ? tensor.view(at::kLong) : tensor;
+}
+
 /// Puts a rank's local in its place, checking elements that another rank already put.
 void placeLocal(Assembly& assembly, const at::Tensor& local, const Sharding& sharding,
                 std::span<const int64_t> coordinate) {
@@ -141,13 +146,15 @@ void placeLocal(Assembly& assembly, const at::Tensor& local, const Sharding& sha
   }
   const c10::List<std::optional<at::Tensor>> list(indices);
   const at::Tensor known = at::index(assembly.known, list);
-  if (!isSame(at::where(known, at::index(assembly.values, list), local), local)) {
+  const at::Tensor values = placeable(assembly.values);
+  const at::Tensor part = placeable(local);
+  if (!isSame(at::where(known, at::index(values, list), part), part)) {
     throwUser(ErrorKind::Runtime,
               {"gather", "replicas hold the same values",
                "the rank at " + toText(coordinate) + " disagrees under " + sharding.toText(),
                "check that each rank ran the same program"});
   }
-  assembly.values.index_put_(list, local);
+  values.index_put_(list, part);
   assembly.known.index_put_(list, at::ones_like(known));
 }
 

@@ -2,9 +2,9 @@
 
 namespace meshfuse {
 
-namespace {
-
 bool stretches(const IterDomain& domain) { return domain.isBroadcast && !domain.isExpanded(); }
+
+namespace {
 
 const IterDomain& domainAt(std::span<const TensorType> tensors, size_t operand, int64_t dim) {
   return tensors[operand].domain[static_cast<size_t>(dim)];
@@ -34,12 +34,13 @@ DimFactors pairDims(DimMap& map, std::span<const TensorType> tensors, size_t a, 
   return factors;
 }
 
-DimFactors ownDim(DimMap& map, std::span<const TensorType> tensors, size_t a, int64_t dim) {
+DimFactors ownDim(DimMap& map, std::span<const TensorType> tensors, size_t a, int64_t dim,
+                  FactorRole role) {
   const IterDomain& domain = domainAt(tensors, a, dim);
   if (stretches(domain)) {
     return {};
   }
-  const DimFactors factors{map.addFactor(domain.extent)};
+  const DimFactors factors{map.addFactor(domain.extent, role)};
   map.inputs[a][static_cast<size_t>(dim)] = factors;
   return factors;
 }

@@ -1,4 +1,4 @@
-// What matmul and linear share: pairing the dimensions of two operands.
+// What operations on several tensors share: the factors of paired and of single dimensions.
 #pragma once
 
 #include <string_view>
@@ -14,6 +14,10 @@ DimFactors pairDims(DimMap& map, std::span<const TensorType> tensors, size_t a, 
                     std::string_view what);
 
 /// Gives dimension `dim` of operand `a` a factor of its own; returns it (empty for a broadcast).
-DimFactors ownDim(DimMap& map, std::span<const TensorType> tensors, size_t a, int64_t dim);
+DimFactors ownDim(DimMap& map, std::span<const TensorType> tensors, size_t a, int64_t dim,
+                  FactorRole role = FactorRole::Parallel);
+
+/// A broadcast of size 1, which stretches against larger sizes.
+bool stretches(const IterDomain& domain);
 
 }  // namespace meshfuse
