@@ -9,7 +9,9 @@ __all__: list[str] = []
 
 def span_of(tensor: torch.Tensor) -> torch.Tensor:
     """The memory from the first to the last element of a strided tensor, as a view with one dimension."""
-    last = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
+    last = sum(
+        (size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True)
+    )
     elements = 0 if tensor.numel() == 0 else last + 1
     return tensor.as_strided((elements,), (1,), tensor.storage_offset())
 
