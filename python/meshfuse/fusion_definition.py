@@ -11,6 +11,7 @@ import torch
 from meshfuse import ops as _ops
 from meshfuse._C import FusionDefinitionBase, TensorView
 from meshfuse.executor_cache import FusionExecutorCache
+from meshfuse.graph_capture import Definition, execute_captured
 from meshfuse.pytorch_utils import torch_dtype_to_nvfuser_dtype
 from meshfuse.reproduction import fake_copies, repro_script
 from meshfuse.validation import Validation
@@ -31,6 +32,9 @@ class FusionDefinition(FusionDefinitionBase):
     ops: ClassVar["Operations"] = _ops
 
     _fec: FusionExecutorCache | None = None
+    _graph_definition: Definition | None = None
+    #: What graphs that torch captures call this definition; a text, since they are captured anew where it differs.
+    _name_in_graphs: str = ""
     #: What the inputs of the last execution with save_repro_inputs=True look like.
     fake_inputs: list[Any] | None = None
 
@@ -38,6 +42,7 @@ class FusionDefinition(FusionDefinitionBase):
         self._enter_block()
         self._fec = None
         self.fake_inputs = None
+        self._graph_definition = None
         return self
 
     def __exit__(
@@ -51,6 +56,8 @@ class FusionDefinition(FusionDefinitionBase):
             summary = traceback.format_exception_only(exc_type, exc_value)[0].splitlines()[0]
             print(f"FusionDefinition: the definition ended with {summary}")
             traceback.print_exception(exc_type, exc_value, exc_traceback, file=sys.stdout)
+        else:
+            self._name_for_graphs()
 
     def from_pytorch(self, tensor: torch.Tensor, static_sizes: bool = False) -> TensorView:
         """A tensor input like ``tensor``: its dtype, its order of dimensions in memory, its sizes if ``static_sizes``.
@@ -90,6 +97,17 @@ class FusionDefinition(FusionDefinitionBase):
         """Becomes the definition that `executor` runs."""
         self._adopt(executor.fusion())
         self._fec = executor
+        self._name_for_graphs()
+
+    def _name_for_graphs(self) -> None:
+        self._graph_definition = Definition(self)
+        self._name_in_graphs = self._graph_definition.name
+
+    def _execute_on_fakes(self, inputs: Any) -> list[torch.Tensor]:
+        """What execute does where an argument is a fake tensor; a graph that is being captured records it."""
+        if self._graph_definition is None:
+            self._name_for_graphs()
+        return execute_captured(self._name_in_graphs, inputs)
 
     def validate(
         self,

@@ -11,6 +11,7 @@
 #include "meshfuse/base/text.h"
 #include "meshfuse/frontend/python/bind_definition.h"
 #include "meshfuse/frontend/python/call_arguments.h"
+#include "meshfuse/frontend/python/mesh_record.h"
 #include "meshfuse/frontend/python/option_names.h"
 #include "meshfuse/frontend/python/python_errors.h"
 #include "meshfuse/frontend/python/torch_objects.h"
@@ -208,13 +209,30 @@ PyObject* guarded(const Call& call) noexcept {
   return nullptr;
 }
 
+/// In a handler: fake tensors take another way, what torch records of the call and what the results look like. Rethrows other
+/// errors.
+PyObject* executeOnFakes(PyObject* self, PyObject* inputs, const nb::python_error& error) {
+  if (!error.matches(bridgeModule().attr("FakeArgumentError"))) {
+    throw;
+  }
+  if (!nb::hasattr(self, "_execute_on_fakes") ||
+      (PyList_Check(inputs) == 0 && PyTuple_Check(inputs) == 0)) {
+    throw nb::type_error(nb::str(error.value()).c_str());
+  }
+  return nb::handle(self).attr("_execute_on_fakes")(nb::handle(inputs)).release().ptr();
+}
+
 PyObject* execute(PyObject* self, PyObject* const* args, Py_ssize_t count,
                   PyObject* keywords) noexcept {
   return guarded([&] {
-    if (count == 1 && keywords == nullptr) [[likely]] {
-      return run(self, {.inputs = args[0]}, Way::Plain);
+    const bool isPlain = count == 1 && keywords == nullptr;
+    const Parameters parameters =
+        isPlain ? Parameters{.inputs = args[0]} : parse(args, count, keywords);
+    try {
+      return run(self, parameters, isPlain ? Way::Plain : Way::WithOptions);
+    } catch (const nb::python_error& error) {
+      return executeOnFakes(self, parameters.inputs, error);
     }
-    return run(self, parse(args, count, keywords), Way::WithOptions);
   });
 }
 
