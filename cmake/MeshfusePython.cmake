@@ -41,6 +41,8 @@ target_include_directories(meshfuse_torch_objects PRIVATE ${MESHFUSE_SOURCE_ROOT
 target_link_libraries(meshfuse_torch_objects PRIVATE torch::python Python::Module)
 target_precompile_headers(meshfuse_torch_objects PRIVATE <torch/csrc/autograd/python_variable.h>)
 
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/meshfuse/${MESHFUSE_python_FOLDER}/module.cpp
+                            PROPERTIES COMPILE_DEFINITIONS MESHFUSE_VERSION="${PROJECT_VERSION}")
 nanobind_add_module(meshfuse_python NB_STATIC NOMINSIZE ${_sources} $<TARGET_OBJECTS:meshfuse_torch_objects>)
 set_target_properties(
   meshfuse_python

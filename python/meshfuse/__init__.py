@@ -10,7 +10,7 @@ with FusionDefinition() as fd:
 
 import torch as _torch  # noqa: F401  (its libraries have to be loaded before the extension)
 
-from meshfuse import ops, pytorch_utils
+from meshfuse import nvfuser_direct_version, ops, pytorch_utils
 from meshfuse._C import (
     DataType,
     Fusion,
@@ -18,17 +18,39 @@ from meshfuse._C import (
     TensorView,
     Val,
     compute_tensor_descriptor,
+    translate_fusion,
 )
+from meshfuse._C import version as __version__
+from meshfuse.dtensor_execution import execute_with_dtensors
+from meshfuse.executor_cache import FusionExecutorCache, LRUCache, LruFusionCache
 from meshfuse.fusion_definition import FusionDefinition
+from meshfuse.nvfuser_alias import enable_nvfuser_alias
+from meshfuse.validation import get_val_tolerances, validate_with_auto_inferred_outputs
 
 __all__ = [
     "DataType",
     "Fusion",
     "FusionDefinition",
+    "FusionExecutorCache",
+    "LRUCache",
+    "LruFusionCache",
     "Scalar",
     "TensorView",
     "Val",
+    "__version__",
     "compute_tensor_descriptor",
+    "enable_nvfuser_alias",
+    "execute_with_dtensors",
+    "get_val_tolerances",
+    "nvfuser_direct_version",
     "ops",
     "pytorch_utils",
+    "translate_fusion",
+    "validate_with_auto_inferred_outputs",
+    "version",
 ]
+
+
+def version() -> nvfuser_direct_version.LanguageVersion:
+    """nvFuser's version whose language this is, with meshfuse's own as the local part; ``__version__`` is meshfuse's own."""
+    return nvfuser_direct_version.__version__

@@ -98,6 +98,10 @@ def _placement(kind: int, dim: int, split_factor: int, reduction: str) -> Any:
     return Replicate()
 
 
+class FakeArgumentError(TypeError):
+    """An argument is a fake tensor: execute goes on with FusionDefinition._execute_on_fakes."""
+
+
 def settle(tensor: torch.Tensor, position: int) -> torch.Tensor:
     """The plain tensor behind a subclass that only has to be waited for; TypeError naming the class of any other."""
     from torch.distributed._functional_collectives import AsyncCollectiveTensor
@@ -108,11 +112,11 @@ def settle(tensor: torch.Tensor, position: int) -> torch.Tensor:
     from torch._subclasses.functional_tensor import FunctionalTensor
 
     if isinstance(tensor, FakeTensor):
-        kind, way_out = (
-            "a fake tensor, which has no data",
-            "execute on meta tensors (torch.empty_like(t, device='meta'))",
+        raise FakeArgumentError(
+            "execute: fake tensors go to FusionDefinition.execute, in a list or tuple: "
+            f"argument {position} is a fake tensor; call fd.execute([a, b])"
         )
-    elif isinstance(tensor, FunctionalTensor):
+    if isinstance(tensor, FunctionalTensor):
         kind, way_out = "a functional tensor", "call execute outside functionalization"
     elif isinstance(tensor, DTensor):
         kind = f"a {type(tensor).__module__}.{type(tensor).__qualname__}, a subclass of DTensor that meshfuse does not know"

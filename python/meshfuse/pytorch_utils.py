@@ -1,14 +1,20 @@
-"""Between torch's dtypes and the language's."""
+"""Between torch's dtypes and the language's, and what tests and benchmarks ask of the device."""
 
-from typing import Any
+import functools
+import gc
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
 
 import torch
 
 from meshfuse._C import DataType, torch_dtype_names
+from meshfuse.device_properties import get_device_properties
 
 __all__ = [
+    "get_device_properties",
     "nvfuser_dtype_to_torch_dtype",
     "python_scalar_to_nvfuser_dtype",
+    "retry_on_oom_or_skip_test",
     "torch_dtype_to_nvfuser_dtype",
 ]
 
@@ -72,3 +78,40 @@ def nvfuser_dtype_to_torch_dtype(data_type: DataType) -> torch.dtype:
             f"nvfuser_dtype_to_torch_dtype: torch {torch.__version__} has no dtype for it: got {data_type}; "
             "use a type that torch has"
         ) from None
+
+
+@functools.cache
+def _device_properties() -> dict[str, Any] | None:
+    return get_device_properties() if torch.cuda.is_available() else None
+
+
+def __getattr__(name: str) -> Any:
+    # Read when it is asked for, since it starts the CUDA driver.
+    if name == "DEVICE_PROPERTIES":
+        return _device_properties()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+_Params = ParamSpec("_Params")
+_Result = TypeVar("_Result")
+
+
+def retry_on_oom_or_skip_test(function: Callable[_Params, _Result]) -> Callable[_Params, _Result]:
+    """Decorates a test: out of GPU memory, it runs once more with all caches emptied, then counts as skipped."""
+
+    @functools.wraps(function)
+    def wrapper(*args: _Params.args, **kwargs: _Params.kwargs) -> _Result:
+        try:
+            return function(*args, **kwargs)
+        except torch.OutOfMemoryError:
+            pass  # retried below, where the failed call's tensors are gone
+        gc.collect()
+        torch.cuda.empty_cache()
+        try:
+            return function(*args, **kwargs)
+        except torch.OutOfMemoryError as error:
+            import pytest
+
+            pytest.skip(f"out of GPU memory twice: {error}")
+
+    return wrapper

@@ -77,6 +77,8 @@ def with_communication(rank: Rank) -> None:
     partial = DTensor.from_local(full, mesh, [Partial()], run_check=False)
     (b,) = define("relu").execute([partial])
     rank.reports["relu of partial"] = torch.equal(whole(b), (full * rank.size).relu())
+    (b,) = define("sum", "exp").validate([distribute_tensor(full, mesh, [Shard(0)])])
+    rank.reports["validated"] = torch.allclose(whole(b), full.sum(0).exp())
     dist.destroy_process_group()
 
 

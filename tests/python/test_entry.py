@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 import torch
 from entry_definitions import define, define_sum, error_of
-from torch._subclasses.fake_tensor import FakeTensorMode
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -144,16 +144,20 @@ def test_nested_tensor() -> None:
 
 def test_fake_tensor() -> None:
     with FakeTensorMode() as mode:
-        fake = torch.empty(2, 3)
-    text = (
-        "execute: tensors must be torch.Tensor, Parameter or DTensor: argument 0 is a fake tensor, which has no data; "
-        "execute on meta tensors (torch.empty_like(t, device='meta'))"
-    )
+        fake = torch.empty(3, 2).t()
     fd = define()
-    assert error_of(TypeError, lambda: fd.execute([fake])) == text
     with mode:
-        assert error_of(TypeError, lambda: fd.execute([fake])) == text
+        (b,) = fd.execute([fake])
+    assert isinstance(b, FakeTensor)
+    assert (b.shape, b.stride(), b.dtype) == (fake.shape, fake.stride(), fake.dtype)
+    assert b.device == torch.device("cpu")
+    assert error_of(TypeError, lambda: fd.execute(iter([fake]))) == (
+        "execute: fake tensors go to FusionDefinition.execute, in a list or tuple: argument 0 is a fake tensor; "
+        "call fd.execute([a, b])"
+    )
     assert fd.execute([torch.empty(2, 3, device="meta")])[0].is_meta
+    a = torch.randn(2, 3)
+    assert torch.equal(fd.execute([a])[0], a)
 
 
 def test_real_tensor_under_fake_mode_is_the_modes_own_error() -> None:

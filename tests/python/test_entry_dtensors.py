@@ -13,7 +13,12 @@ from torch.distributed import _functional_collectives as funcol
 from torch.distributed.device_mesh import DeviceMesh
 from torch.distributed.tensor import DTensor, Partial, Placement, Replicate, Shard
 
-from meshfuse import DataType, FusionDefinition
+from meshfuse import (
+    DataType,
+    FusionDefinition,
+    execute_with_dtensors,
+    validate_with_auto_inferred_outputs,
+)
 
 
 @pytest.fixture
@@ -298,3 +303,47 @@ def test_a_local_part_of_other_sizes_than_its_placements_give(mesh: DeviceMesh) 
             "of global sizes [8, 2] on DeviceMesh{0} cpu (S(0)) has local sizes [1, 2] instead of [8, 2]"
             in text
         )
+
+
+def test_validate_compares_whole_tensors(mesh: DeviceMesh) -> None:
+    x = torch.randn(4, 6)
+    d = on(mesh, x)
+    with FusionDefinition() as fd:
+        a = fd.define_tensor([-1, -1])
+        fd.add_output(fd.ops.exp(fd.ops.sum(a, [0])))
+    (b,) = fd.validate([d])
+    assert type(b) is DTensor
+    wanted = x.sum(0).exp()
+    for reference in (wanted, DTensor.from_local(wanted, mesh, [Replicate()])):
+        fd.validate([d], [reference])
+    assert "output 0 differs in 6 of 6 elements" in error_of(
+        AssertionError, lambda: fd.validate([d], [wanted + 1])
+    )
+    validate_with_auto_inferred_outputs(fd.fusion, [b], [d])
+    assert "output 0 differs in 6 of 6 elements" in error_of(
+        RuntimeError, lambda: validate_with_auto_inferred_outputs(fd.fusion, [b + 1], [d])
+    )
+
+
+def test_execute_with_dtensors(mesh: DeviceMesh) -> None:
+    x, y = torch.randn(4, 6), torch.randn(4, 6)
+    fd = define_sum()
+    (b,) = execute_with_dtensors(fd, (on(mesh, x), on(mesh, y)))
+    assert type(b) is DTensor
+    assert torch.equal(b.to_local(), x + y)
+    assert "argument 1 is a Tensor" in error_of(
+        AssertionError, lambda: execute_with_dtensors(fd, [on(mesh, x), y])
+    )
+    named = DeviceMesh("cpu", [0], mesh_dim_names=("tp",))
+    assert "the same dimension names: got [None, ('tp',)]" in error_of(
+        AssertionError, lambda: execute_with_dtensors(fd, [on(mesh, x), on(named, y)])
+    )
+
+
+def test_a_repro_has_no_dtensors(mesh: DeviceMesh) -> None:
+    fd = define()
+    d = on(mesh, torch.randn(4, 6))
+    text = "a program of one process has plain tensors and numbers: argument 0 is a DTensor"
+    assert text in error_of(TypeError, lambda: fd.repro_script_for([d]))
+    assert text in error_of(TypeError, lambda: fd.execute([d], save_repro_inputs=True))
+    assert torch.equal(fd.execute([d])[0].to_local(), d.to_local())

@@ -162,6 +162,32 @@ def test_parameters_of_execute() -> None:
     )
 
 
+def test_option_names() -> None:
+    fd = define()
+    a = torch.randn(2, 3)
+    for options in (
+        {"_enable_options": ["fuse_matmul"], "_disable_options": ["matmul_expr_eval"]},
+        {"_enable_options": ("id_model_extra_validation", "host_ir_lowering")},
+        {"_disable_options": ["parallel_compile", "parallel_compile"]},
+    ):
+        assert torch.equal(fd.execute([a], **options)[0], a)
+    for option, call in (
+        ("enable_option", lambda names: fd.execute([a], _enable_options=names)),
+        ("disable_option", lambda names: fd.execute([a], _disable_options=names)),
+    ):
+        text = error_of(RuntimeError, lambda call=call: call(["no_such_option"]))
+        assert text.startswith(f"execute: Unrecognized {option}: got 'no_such_option'; use one of ")
+        assert "nvtx" in text or "fuse_matmul" in text
+        for wrong in ("fuse_matmul", [1], [b"nvtx"], {"nvtx"}):
+            assert f"_{option}s is not a list of names" in error_of(
+                TypeError, lambda wrong=wrong, call=call: call(wrong)
+            )
+    # A name of the one list is not one of the other.
+    assert "Unrecognized disable_option" in error_of(
+        RuntimeError, lambda: fd.execute([a], _disable_options=["fuse_matmul"])
+    )
+
+
 def test_definitions_that_cannot_run() -> None:
     assert "Fusion does not exist!" in error_of(
         NotImplementedError, lambda: FusionDefinition().execute([])

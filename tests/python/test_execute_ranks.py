@@ -25,7 +25,11 @@ def test_operations_without_communication_for_even_uneven_and_empty_shards(
 @pytest.mark.parametrize("size", [2, 3])
 def test_operations_with_communication(size: int, ranks: RankServer) -> None:
     for report in ranks.reports("with_communication", size):
-        assert report == {"relu of sum": True, "relu of partial": True}
+        assert report == {
+            "relu of sum": True,
+            "relu of partial": True,
+            "validated": True,
+        }
 
 
 def test_meshes_of_two_axes_and_their_parts(ranks: RankServer) -> None:

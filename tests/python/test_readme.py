@@ -1,19 +1,41 @@
-"""The README's example runs and prints what the README says."""
+"""The examples of the README and of docs/ run, and print what they say."""
 
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted(page for page in (ROOT / "docs").glob("*.md") if "```python" in page.read_text())
+
+
+def run(code: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.stderr == ""
+    return done.stdout
+
 
 def test_the_example_prints_its_output() -> None:
-    text = (Path(__file__).parents[2] / "README.md").read_text()
+    text = (ROOT / "README.md").read_text()
     code = re.search(r"```python\n(.*?)```", text, re.DOTALL)
     output = re.search(r"```text\n(.*?)```", text, re.DOTALL)
     assert code is not None
     assert output is not None
-    run = subprocess.run(
-        [sys.executable, "-c", code[1]], capture_output=True, text=True, timeout=120, check=False
-    )
-    assert run.stderr == ""
-    assert run.stdout.rstrip() == output[1].rstrip()
+    assert run(code[1]).rstrip() == output[1].rstrip()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_examples_of_a_page_run_one_after_another(page: Path) -> None:
+    """Their assertions hold, and they print what the page's text blocks say."""
+    text = page.read_text()
+    code = "\n".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL))
+    output = "".join(re.findall(r"```text\n(.*?)```", text, re.DOTALL))
+    assert run(code).rstrip() == output.rstrip()
+
+
+def test_the_page_for_users_of_nvfuser_is_among_them() -> None:
+    assert "coming_from_nvfuser" in [page.stem for page in PAGES]

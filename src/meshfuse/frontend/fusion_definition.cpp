@@ -19,6 +19,7 @@ PrimType ValueHandle::dtype() const { return definition_->fusion().val(id_).dtyp
 std::string ValueHandle::toText() const { return describeValue(definition_->fusion(), id_); }
 
 FusionDefinition::FusionDefinition() = default;
+FusionDefinition::FusionDefinition(Fusion fusion) : fusion_(std::move(fusion)) {}
 FusionDefinition::~FusionDefinition() = default;
 
 void FusionDefinition::requireOpen(std::string_view op) const {

@@ -48,6 +48,8 @@ class ValueHandle {
 class FusionDefinition {
  public:
   FusionDefinition();
+  /// One that is written already; more may be added to it.
+  explicit FusionDefinition(Fusion fusion);
   ~FusionDefinition();
   FusionDefinition(const FusionDefinition&) = delete;
   FusionDefinition& operator=(const FusionDefinition&) = delete;

@@ -140,6 +140,16 @@ void addOutput(const DefinitionObject& self, const ValueObject& output) {
   openDefinition(self, "add_output").addOutput(ValueHandle(*output.definition, output.id));
 }
 
+void adopt(DefinitionObject& self, const FusionObject& fusion) {
+  self.definition = fusion.definition;
+}
+
+bool isClosed(const DefinitionObject& self) {
+  return self.definition != nullptr && self.definition->isClosed();
+}
+
+void close(const DefinitionObject& self) { definitionToRun(self).executor(); }
+
 std::string source(const DefinitionObject& self) {
   return definitionSource(self.definition == nullptr ? Fusion() : self.definition->fusion());
 }
@@ -201,6 +211,10 @@ void bindLifeCycle(nb::class_<DefinitionObject>& definition) {
   using nb::literals::operator""_a;
   definition.def("_enter_block", enterBlock)
       .def("_leave_block", leaveBlock, "failed"_a)
+      .def("_adopt", adopt, "fusion"_a,
+           "Becomes another definition: shares its fusion and what was prepared for it.")
+      .def("_close", close, "Makes it ready for execution, which ends defining.")
+      .def_prop_ro("_is_closed", isClosed)
       .def("validate_definition", validateDefinition,
            "(True, None), or (False, why) where there is nothing to execute.")
       .def("explain", explain,

@@ -8,8 +8,12 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "meshfuse/frontend/definition_source.h"
 #include "meshfuse/frontend/python/bind_definition.h"
+#include "meshfuse/frontend/python/parse_arguments.h"
+#include "meshfuse/frontend/python/torch_objects.h"
 #include "meshfuse/frontend/python/value_objects.h"
+#include "meshfuse/frontend/validation.h"
 #include "meshfuse/ir/print.h"
 
 namespace nb = nanobind;
@@ -40,6 +44,30 @@ std::vector<nb::object> vals(const FusionObject& self) {
   return wrapAll(self, ids);
 }
 
+std::string source(const FusionObject& self) { return definitionSource(self.definition->fusion()); }
+
+FusionObject copy(const FusionObject& self) {
+  return {std::make_shared<FusionDefinition>(self.definition->fusion())};
+}
+
+FusionObject copyInDouble(const FusionObject& self) {
+  return {std::make_shared<FusionDefinition>(inDouble(self.definition->fusion()))};
+}
+
+/// `inputs`: the arguments of a call, tensors and numbers, as many as the fusion has inputs.
+std::vector<int64_t> reductionSizesOf(const FusionObject& self, const nb::list& inputs) {
+  std::vector<InputShape> shapes;
+  for (nb::handle input : inputs) {
+    InputShape& shape = shapes.emplace_back();
+    if (isTensorObject(input.ptr())) {
+      shape.sizes = tensorOf(input.ptr()).sizes().vec();
+    } else {
+      shape.value = numberOf(input.ptr());
+    }
+  }
+  return reductionSizes(self.definition->fusion(), shapes);
+}
+
 std::string text(const FusionObject& self) { return print(self.definition->fusion()); }
 
 nb::object isSameFusion(const FusionObject& self, nb::handle other) {
@@ -62,10 +90,17 @@ void bindFusion(nb::module_& module) {
            "All values, in the order they were made.")
       .def("print_math", text, "Its text, one line a value.")
       .def("__str__", text)
+      .def("_copy", copy, "An equal fusion that is not closed.")
+      .def("_in_double", copyInDouble,
+           "The same program with Double and ComplexDouble for every floating and complex type.")
+      .def("_reduction_sizes", reductionSizesOf, nb::arg("inputs"),
+           "For each output, how many terms each of its elements combines.")
       .def("__eq__", isSameFusion, nb::sig("def __eq__(self, other: object, /) -> bool"),
            "Whether both make the same definition: inputs, calls, outputs and types.")
       .def("__hash__",
            [](const FusionObject& self) { return structuralHash(self.definition->fusion()) >> 1; });
+  module.def("translate_fusion", source, nb::arg("fusion"),
+             "The Python source of a function that makes the same definition.");
 }
 
 FusionObject fusionOf(const DefinitionObject& self) {

@@ -1,12 +1,18 @@
 #include "meshfuse/frontend/python/execute.h"
 
+#include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "meshfuse/base/error.h"
+#include "meshfuse/base/text.h"
 #include "meshfuse/frontend/python/bind_definition.h"
 #include "meshfuse/frontend/python/call_arguments.h"
+#include "meshfuse/frontend/python/mesh_record.h"
+#include "meshfuse/frontend/python/option_names.h"
 #include "meshfuse/frontend/python/python_errors.h"
 #include "meshfuse/frontend/python/torch_objects.h"
 #include "meshfuse/runtime/fusion_executor.h"
@@ -35,6 +41,8 @@ struct Parameters {
   PyObject* enableOptions = nullptr;
   PyObject* disableOptions = nullptr;
 };
+
+enum class Way : uint8_t { Plain, WithOptions, OpByOp };
 
 [[noreturn]] void refuseCall(const std::string& found) {
   throwUser(
@@ -81,14 +89,25 @@ Parameters parse(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   return parameters;
 }
 
-void refuseOptions(PyObject* options, const char* what) {
+/// `what`: enable_option or disable_option, as `known` lists them.
+void checkOptionNames(PyObject* options, const std::string& what,
+                      std::span<const std::string_view> known) {
   if (options == nullptr) {
     return;
   }
+  if (PyList_Check(options) == 0 && PyTuple_Check(options) == 0) {
+    refuseCall("_" + what + "s is not a list of names");
+  }
   for (nb::handle option : nb::handle(options)) {
-    throwUser(ErrorKind::Runtime, {"execute", std::string("Unrecognized ") + what,
-                                   "got " + nb::cast<std::string>(nb::repr(option)),
-                                   "there are no such options yet, leave the list empty"});
+    if (PyUnicode_Check(option.ptr()) == 0) {
+      refuseCall("_" + what + "s is not a list of names");
+    }
+    if (std::ranges::find(known, nb::cast<std::string_view>(option)) == known.end()) {
+      throwUser(
+          ErrorKind::Runtime,
+          {"execute", "Unrecognized " + what, "got " + nb::cast<std::string>(nb::repr(option)),
+           "use one of " + joinText(std::vector<std::string>(known.begin(), known.end()), ", ")});
+    }
   }
 }
 
@@ -116,16 +135,34 @@ void checkOptions(const Parameters& parameters, std::span<const ArgView> args) {
   if (parameters.device != nullptr && parameters.device != Py_None) {
     checkDevice(parameters.device, args);
   }
-  if (parameters.saveReproInputs != nullptr && PyObject_IsTrue(parameters.saveReproInputs) != 0) {
-    throwUser(ErrorKind::NotImplemented,
-              {"execute", "inputs cannot be saved for a repro yet", "got save_repro_inputs=True",
-               "leave save_repro_inputs out"});
-  }
-  refuseOptions(parameters.enableOptions, "enable_option");
-  refuseOptions(parameters.disableOptions, "disable_option");
+  checkOptionNames(parameters.enableOptions, "enable_option", enableOptions());
+  checkOptionNames(parameters.disableOptions, "disable_option", disableOptions());
 }
 
-PyObject* run(PyObject* self, const Parameters& parameters, bool hasOptions) {
+bool wants(PyObject* flag) {
+  const int truth = flag == nullptr ? 0 : PyObject_IsTrue(flag);
+  if (truth < 0) {
+    throw nb::python_error();
+  }
+  return truth != 0;
+}
+
+/// Keeps what the inputs look like for last_repro_script(). Before the call, since a call that fails is what a repro is for.
+/// Returns the inputs as a list, for they may be an iterator.
+nb::object saveReproInputs(PyObject* self, PyObject* inputs) {
+  if (isTensorObject(inputs) || PyUnicode_Check(inputs) != 0) {
+    return nb::borrow(inputs);  // refused as any call refuses them
+  }
+  nb::object items = nb::steal(PySequence_List(inputs));
+  if (!items.is_valid()) {
+    PyErr_Clear();
+    return nb::borrow(inputs);
+  }
+  nb::handle(self).attr("_save_repro_inputs")(items);
+  return items;
+}
+
+PyObject* run(PyObject* self, Parameters parameters, Way way) {
   if (!nb::inst_ready(self)) {
     throwUser(ErrorKind::Runtime, {"execute", "Fusion does not exist!", "__init__ has not run",
                                    "call super().__init__() in the subclass"});
@@ -134,14 +171,19 @@ PyObject* run(PyObject* self, const Parameters& parameters, bool hasOptions) {
   const DefinitionObject object = *nb::inst_ptr<DefinitionObject>(self);
   FusionExecutor& executor = definitionToRun(object).executor();
 
+  nb::object saved;
+  if (way == Way::WithOptions && wants(parameters.saveReproInputs)) {
+    saved = saveReproInputs(self, parameters.inputs);
+    parameters.inputs = saved.ptr();
+  }
   CallArguments arguments;
   arguments.collect(parameters.inputs);
-  if (hasOptions) {
+  if (way == Way::WithOptions) {
     checkOptions(parameters, arguments.views());
   }
   CallContext context;
   context.blocking = {releaseInterpreter, takeInterpreter};
-  context.dispatchAll = dispatchModeIsActive();
+  context.dispatchAll = way == Way::OpByOp || dispatchModeIsActive();
   const std::shared_ptr<MeshRecord>& mesh = arguments.mesh();
   if (mesh != nullptr) {
     context.binding = mesh->binding().id();
@@ -154,13 +196,10 @@ PyObject* run(PyObject* self, const Parameters& parameters, bool hasOptions) {
   return wrapResults(std::move(results), mesh.get());
 }
 
-PyObject* execute(PyObject* self, PyObject* const* args, Py_ssize_t count,
-                  PyObject* keywords) noexcept {
+template <class Call>
+PyObject* guarded(const Call& call) noexcept {
   try {
-    if (count == 1 && keywords == nullptr) [[likely]] {
-      return run(self, {.inputs = args[0]}, false);
-    }
-    return run(self, parse(args, count, keywords), true);
+    return call();
   } catch (...) {
     // torch's: raised by Python code under a dispatch mode.
     if (!restoreTorchError()) {
@@ -170,6 +209,37 @@ PyObject* execute(PyObject* self, PyObject* const* args, Py_ssize_t count,
   return nullptr;
 }
 
+/// In a handler: fake tensors take another way, what torch records of the call and what the results look like. Rethrows other
+/// errors.
+PyObject* executeOnFakes(PyObject* self, PyObject* inputs, const nb::python_error& error) {
+  if (!error.matches(bridgeModule().attr("FakeArgumentError"))) {
+    throw;
+  }
+  if (!nb::hasattr(self, "_execute_on_fakes") ||
+      (PyList_Check(inputs) == 0 && PyTuple_Check(inputs) == 0)) {
+    throw nb::type_error(nb::str(error.value()).c_str());
+  }
+  return nb::handle(self).attr("_execute_on_fakes")(nb::handle(inputs)).release().ptr();
+}
+
+PyObject* execute(PyObject* self, PyObject* const* args, Py_ssize_t count,
+                  PyObject* keywords) noexcept {
+  return guarded([&] {
+    const bool isPlain = count == 1 && keywords == nullptr;
+    const Parameters parameters =
+        isPlain ? Parameters{.inputs = args[0]} : parse(args, count, keywords);
+    try {
+      return run(self, parameters, isPlain ? Way::Plain : Way::WithOptions);
+    } catch (const nb::python_error& error) {
+      return executeOnFakes(self, parameters.inputs, error);
+    }
+  });
+}
+
+PyObject* executeOpByOp(PyObject* self, PyObject* inputs) noexcept {
+  return guarded([&] { return run(self, {.inputs = inputs}, Way::OpByOp); });
+}
+
 }  // namespace
 
 nb::class_<DefinitionObject> bindExecute(nb::module_& module) {
@@ -177,6 +247,9 @@ nb::class_<DefinitionObject> bindExecute(nb::module_& module) {
   static PyMethodDef methods[] = {
       {"execute", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(execute)),
        METH_FASTCALL | METH_KEYWORDS, kDoc},
+      {"_execute_op_by_op", executeOpByOp, METH_O,
+       "The same results, each operation computed on its own with ATen: what others are checked "
+       "against."},
       {nullptr, nullptr, 0, nullptr}};
   static const PyType_Slot slots[] = {{Py_tp_methods, methods}, {0, nullptr}};
   // Without a dictionary of its own: the Python class below it has one, of the kind that CPython finds methods past fastest.

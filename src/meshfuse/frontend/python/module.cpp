@@ -10,6 +10,7 @@ namespace nb = nanobind;
 
 NB_MODULE(_C, module) {
   module.doc() = "The compiled part of meshfuse.";
+  module.attr("version") = MESHFUSE_VERSION;
   nb::class_<meshfuse::DefinitionObject> definition = meshfuse::bindExecute(module);
   meshfuse::bindDefinition(module, definition);
   meshfuse::bindCommunication(module);

@@ -45,7 +45,9 @@ void bindValues(nb::module_& module) {
       .def(
           "dtype", [](const ValueObject& self) { return valOf(self).dtype(); },
           "The type of its elements.")
-      .def("is_tensor", [](const ValueObject& self) { return valOf(self).isTensor(); })
+      .def(
+          "is_tensor", [](const ValueObject& self) { return valOf(self).isTensor(); },
+          "Whether it is a tensor; otherwise it is a scalar.")
       .def("is_symbolic", isSymbolic, "Whether it is known only at run time.")
       .def("__eq__", isSameValue, nb::sig("def __eq__(self, other: object, /) -> bool"),
            "Whether both are the same value of the same definition.")

@@ -1,0 +1,216 @@
+"""Checks of a fusion's results against a reference: the same definition, operation by operation, in double."""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import torch
+
+from meshfuse._C import DataType, Fusion, FusionDefinitionBase
+from meshfuse._tensor_memory import copy_of, flattened
+
+__all__ = ["get_val_tolerances", "validate_with_auto_inferred_outputs"]
+
+# How many units in the last place a chain of operations may lose, per term of a sum of random numbers.
+_UNITS = 8.0
+_EPSILON = {
+    DataType.Double: 2.0**-52,
+    DataType.ComplexDouble: 2.0**-52,
+    DataType.Float: 2.0**-23,
+    DataType.ComplexFloat: 2.0**-23,
+    DataType.Half: 2.0**-10,
+}
+# Types with fewer bits than Half have ten times its tolerance.
+_NARROW = 10 * _EPSILON[DataType.Half]
+_EXACT = {
+    DataType.Bool,
+    DataType.Int,
+    DataType.Int32,
+    DataType.UInt64,
+    DataType.Index,
+}
+
+
+def get_val_tolerances(fusion: Fusion, args: Iterable[Any]) -> list[tuple[float, float]]:
+    """(atol, rtol) of each output for these arguments, by its type and by how many terms its elements combine.
+
+    Integers and bools are exact. Others may lose 8 units in the last place, the absolute part times the square root of the
+    number of terms, as sums of random numbers do; types narrower than Half have ten times Half's tolerance.
+    """
+    sizes = fusion._reduction_sizes(flattened(args, "get_val_tolerances"))
+    return [
+        _tolerance(output.dtype(), size)
+        for output, size in zip(fusion.outputs(), sizes, strict=True)
+    ]
+
+
+def _tolerance(dtype: DataType, terms: int) -> tuple[float, float]:
+    if dtype in _EXACT:
+        return 0.0, 0.0
+    relative = _UNITS * _EPSILON.get(dtype, _NARROW)
+    return relative * math.sqrt(terms), relative
+
+
+def validate_with_auto_inferred_outputs(
+    fusion: Fusion, fusion_outputs: Sequence[torch.Tensor], args: Iterable[Any]
+) -> None:
+    """RuntimeError unless ``fusion_outputs`` are what the fusion computes from ``args``, within get_val_tolerances().
+
+    An output is right that is close to the definition evaluated operation by operation in double. Where rounding decides
+    what comes out (comparisons, conversions to integers, random numbers), it may be close to the same evaluation in the
+    definition's own types instead. DTensors are compared as wholes with the undistributed evaluation.
+    """
+    inputs = [_whole(value) for value in flattened(args, "validate")]
+    difference = compare(
+        [_whole(output) for output in fusion_outputs],
+        _references(fusion, inputs),
+        get_val_tolerances(fusion, inputs),
+    )
+    if difference is not None:
+        raise RuntimeError(
+            f"validate: results equal the definition evaluated operation by operation: {difference}; "
+            "report the program that fd.repro_script_for(inputs) prints"
+        )
+
+
+class Validation:
+    """Inputs as they are before an execution, which may write to them and draws random numbers."""
+
+    def __init__(self, inputs: Iterable[Any]) -> None:
+        self.inputs = [_kept(value) for value in flattened(inputs, "validate")]
+        self._generators = _generator_states(self.inputs)
+
+    def check(self, fusion: Fusion, outputs: Sequence[torch.Tensor]) -> None:
+        """validate_with_auto_inferred_outputs with the same inputs and random numbers."""
+        after = _generator_states(self.inputs)
+        try:
+            _restore(self._generators)
+            validate_with_auto_inferred_outputs(fusion, outputs, self.inputs)
+        finally:
+            _restore(after)
+
+    def check_against(
+        self, fusion: Fusion, outputs: Sequence[torch.Tensor], references: Sequence[torch.Tensor]
+    ) -> None:
+        """AssertionError unless the outputs are the caller's references, within get_val_tolerances()."""
+        difference = compare(
+            [_whole(output) for output in outputs],
+            [[_whole(reference)] for reference in references],
+            get_val_tolerances(fusion, self.inputs),
+            same_type=True,
+        )
+        if difference is not None:
+            raise AssertionError(
+                f"validate: results equal the references: {difference}; check the definition and the references"
+            )
+
+
+def compare(
+    outputs: Sequence[torch.Tensor],
+    references: Sequence[list[torch.Tensor]],
+    tolerances: Sequence[tuple[float, float]],
+    same_type: bool = False,
+) -> str | None:
+    """What differs; None when each output is close to one of its references."""
+    if len(outputs) != len(references):
+        return f"there are {len(outputs)} outputs and {len(references)} references"
+    for index, output in enumerate(outputs):
+        differences = [
+            _difference(output, reference, *tolerances[index], same_type)
+            for reference in references[index]
+        ]
+        if all(differences):
+            return f"output {index} {differences[0]}"
+    return None
+
+
+def _difference(
+    output: torch.Tensor, reference: torch.Tensor, atol: float, rtol: float, same_type: bool
+) -> str:
+    if output.shape != reference.shape:
+        return f"has sizes {list(output.shape)} instead of {list(reference.shape)}"
+    if same_type and output.dtype != reference.dtype:
+        return f"has type {output.dtype} instead of {reference.dtype}"
+    if output.dtype.is_floating_point or output.dtype.is_complex:
+        wide = torch.complex128 if output.dtype.is_complex else torch.float64
+        actual, expected = output.to(wide), reference.to(output.device, wide)
+        close = torch.isclose(actual, expected, rtol=rtol, atol=atol, equal_nan=True)
+        allowed = f"{atol:.3g} + {rtol:.3g} of the value"
+    else:
+        actual, expected = output, reference.to(output.device, output.dtype)
+        close = actual == expected
+        allowed = "exactly"
+    wrong = torch.nonzero(~close)
+    if len(wrong) == 0:
+        return ""
+    place = tuple(wrong[0].tolist())
+    return (
+        f"differs in {len(wrong)} of {output.numel()} elements, first at {list(place)}: {actual[place].item()} instead of "
+        f"{expected[place].item()} (allowed: {allowed})"
+    )
+
+
+def _references(fusion: Fusion, inputs: list[Any]) -> list[list[torch.Tensor]]:
+    """For each output, what it may be: in double, and in the definition's own types."""
+    states = _generator_states(inputs)
+    own = _op_by_op(fusion._copy(), [_kept(value) for value in inputs])
+    try:
+        in_double = fusion._in_double()
+        widened = [_widened(value) for value in inputs]
+    except (RuntimeError, NotImplementedError, TypeError):
+        # An operation, or torch's conversion, that knows the narrow type alone.
+        return [[reference] for reference in own]
+    _restore(states)
+    return [list(pair) for pair in zip(_op_by_op(in_double, widened), own, strict=True)]
+
+
+def _op_by_op(fusion: Fusion, inputs: list[Any]) -> list[torch.Tensor]:
+    runner = FusionDefinitionBase()
+    runner._adopt(fusion)
+    return runner._execute_op_by_op(inputs)
+
+
+def _widened(value: Any) -> Any:
+    if not isinstance(value, torch.Tensor):
+        return value
+    if value.dtype.is_complex:
+        return copy_of(value, torch.complex128)
+    return copy_of(value, torch.float64 if value.dtype.is_floating_point else None)
+
+
+def _kept(value: Any) -> Any:
+    """A copy of a tensor with its memory layout, so that an execution that writes to the original leaves it alone."""
+    if not isinstance(value, torch.Tensor) or value.layout != torch.strided:
+        return value
+    return value.detach().clone() if _is_dtensor(value) else copy_of(value)
+
+
+def _whole(value: Any) -> Any:
+    return value.full_tensor() if _is_dtensor(value) else value
+
+
+def _is_dtensor(value: Any) -> bool:
+    if not isinstance(value, torch.Tensor) or type(value) is torch.Tensor:
+        return False
+    from torch.distributed.tensor import DTensor
+
+    return isinstance(value, DTensor)
+
+
+_GeneratorStates = dict[torch.device, torch.Tensor]
+
+
+def _generator_states(inputs: list[Any]) -> _GeneratorStates:
+    states = {torch.device("cpu"): torch.get_rng_state()}
+    for value in inputs:
+        if isinstance(value, torch.Tensor) and value.device.type == "cuda":
+            states.setdefault(value.device, torch.cuda.get_rng_state(value.device))
+    return states
+
+
+def _restore(states: _GeneratorStates) -> None:
+    for device, state in states.items():
+        if device.type == "cpu":
+            torch.set_rng_state(state)
+        else:
+            torch.cuda.set_rng_state(state, device)

@@ -1,0 +1,113 @@
+// What checking results against a reference needs of a fusion: the same program in double, and how long its sums are.
+#include "meshfuse/frontend/validation.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "meshfuse/base/error.h"
+#include "meshfuse/ops/infer.h"
+#include "meshfuse/ops/op_info.h"
+
+namespace meshfuse {
+namespace {
+
+PrimType doubled(PrimType type) {
+  switch (categoryOf(type)) {
+    case TypeCategory::Floating:
+      return PrimType::Double;
+    case TypeCategory::Complex:
+      return PrimType::ComplexDouble;
+    default:
+      return type;
+  }
+}
+
+void addInput(Fusion& fusion, const Val& val) {
+  if (!val.isTensor()) {
+    fusion.addInputScalar(doubled(val.dtype()));
+    return;
+  }
+  const TensorType& type = val.tensor();
+  std::vector<int64_t> shape;
+  for (const IterDomain& domain : type.domain) {
+    shape.push_back(domain.extent.asConstant().value_or(-1));
+  }
+  fusion.addInputTensor(doubled(type.dtype), shape, type.contiguity, type.strideOrder,
+                        type.isCpuScalar);
+}
+
+void addDoubledCall(Fusion& fusion, const Expr& expr) {
+  std::vector<Arg> args = expr.args;
+  for (Arg& arg : args) {
+    if (PrimType* type = std::get_if<PrimType>(&arg)) {
+      *type = doubled(*type);
+    }
+  }
+  const std::vector<ValId> outputs = addCall(fusion, infoOf(*expr.op), std::move(args));
+  internalCheck(outputs == expr.outputs, "a copy of a fusion keeps the ids of its values");
+}
+
+/// The terms that one element of the call's results combines.
+int64_t termsOf(const Fusion& fusion, const Expr& expr) {
+  const OpInfo& op = infoOf(*expr.op);
+  const std::vector<TensorType> tensors = tensorOperands(fusion, expr.args);
+  const OpCall call{&op, &fusion, expr.args, tensors};
+  const bool moves = op.algebra(call) == Algebra::Movement;
+  int64_t terms = 1;
+  for (const Factor& factor : op.dimMap(call).factors) {
+    // An op that needs the whole of a dimension may sum over it, unless it only moves elements.
+    if (factor.role == FactorRole::Reduced || (factor.role == FactorRole::Opaque && !moves)) {
+      terms *= std::max<int64_t>(factor.extent.asConstant().value_or(1), 1);
+    }
+  }
+  return terms;
+}
+
+}  // namespace
+
+Fusion inDouble(const Fusion& fusion) {
+  Fusion copy;
+  for (uint32_t i = 0; i < fusion.vals().size(); ++i) {
+    const ValId id{i};
+    const Val& val = fusion.val(id);
+    if (val.definition != kNoExpr) {
+      const Expr& expr = fusion.expr(val.definition);
+      if (expr.outputs.front() == id) {
+        addDoubledCall(copy, expr);
+      }
+    } else if (fusion.isInput(id)) {
+      addInput(copy, val);
+    } else {
+      copy.addScalar(doubled(val.dtype()), val.scalar().constant);
+    }
+  }
+  for (ValId output : fusion.outputs()) {
+    copy.addOutput(output);
+  }
+  return copy;
+}
+
+std::vector<int64_t> reductionSizes(const Fusion& fusion, std::span<const InputShape> inputs) {
+  const Fusion concrete = concretize(fusion, inputs);
+  std::vector<int64_t> sizes(concrete.vals().size(), 1);
+  for (const Expr& expr : concrete.exprs()) {
+    if (!concrete.val(expr.outputs.front()).isTensor()) {
+      continue;
+    }
+    int64_t longest = 1;
+    for (ValId input : inputsOf(expr)) {
+      longest = std::max(longest, sizes[indexOf(input)]);
+    }
+    const int64_t terms = longest * termsOf(concrete, expr);
+    for (ValId output : expr.outputs) {
+      sizes[indexOf(output)] = terms;
+    }
+  }
+  std::vector<int64_t> result;
+  for (ValId output : concrete.outputs()) {
+    result.push_back(sizes[indexOf(output)]);
+  }
+  return result;
+}
+
+}  // namespace meshfuse

@@ -1,0 +1,21 @@
+// What checking results against a reference needs of a fusion: the same program in double, and how long its sums are.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "meshfuse/ir/fusion.h"
+#include "meshfuse/ops/concretize.h"
+
+namespace meshfuse {
+
+/// The same inputs, calls and outputs with every floating type replaced by Double and every complex type by ComplexDouble.
+/// Value ids are kept. Throws UserError where an op takes no such type.
+Fusion inDouble(const Fusion& fusion);
+
+/// For each output, how many terms each of its elements combines: the product of the sizes reduced on the way to it, the
+/// largest over all ways. 1 where nothing is reduced. Throws UserError for sizes that do not fit the definition.
+std::vector<int64_t> reductionSizes(const Fusion& fusion, std::span<const InputShape> inputs);
+
+}  // namespace meshfuse
