@@ -28,7 +28,11 @@ constexpr const char* kDoc =
     "_disable_options=[])\n--\n\n"
     "Runs the definition on tensors and numbers, one for each input in definition order; lists and "
     "tuples among them are "
-    "flattened. Returns the list of outputs. With DTensors in, DTensors come out.";
+    "flattened. Returns the list of outputs. With DTensors in, DTensors come out. device may name "
+    "the "
+    "device that the tensors are on. save_repro_inputs keeps what the inputs look like for "
+    "last_repro_script(). The options are names that nvFuser has (others are a RuntimeError); no "
+    "result depends on them.";
 
 void* releaseInterpreter() { return PyEval_SaveThread(); }
 void takeInterpreter(void* thread) { PyEval_RestoreThread(static_cast<PyThreadState*>(thread)); }
