@@ -154,6 +154,16 @@ def test_parameters_of_execute() -> None:
         "execute: device must be the one that the tensors are on: got device meta and tensors on cpu; leave device out, or "
         "move the tensors"
     )
+    with FusionDefinition() as scalar:
+        scalar.add_output(scalar.ops.neg(scalar.define_tensor([], [], is_cpu=True)))
+    number = torch.tensor(2.0)
+    assert scalar.execute([number], device="cpu")[0].item() == -2
+    assert error_of(ValueError, lambda: scalar.execute([number], device="cuda:0")) == (
+        "execute: device must be the one that the tensors are on: got device cuda:0 and no tensors but 0-dim ones on the CPU; "
+        "leave device out, or move the tensors"
+    )
+    for unknown in ("nowhere", 300, -2):
+        error_of(RuntimeError, lambda unknown=unknown: fd.execute([a], device=unknown))
     assert "Unrecognized enable_option" in error_of(
         RuntimeError, lambda: fd.execute([a], _enable_options=["x"])
     )

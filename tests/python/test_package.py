@@ -91,6 +91,22 @@ def test_every_public_name_is_documented(name):
     assert missing == []
 
 
+def test_every_public_name_is_in_an_example():
+    """The examples themselves run in test_readme.py."""
+    text = (Path(__file__).parents[2] / "docs/python.md").read_text()
+    code = "\n".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL))
+    names = set()
+    for module in map(importlib.import_module, MODULES):
+        if module is meshfuse.ops:
+            continue  # described by the op table
+        names |= set(module.__all__)
+        for value in (getattr(module, name) for name in module.__all__):
+            is_ours = getattr(value, "__module__", "").startswith("meshfuse")
+            if is_ours and inspect.isclass(value) and not issubclass(value, (DataType, tuple)):
+                names |= {name for name in set(dir(value)) - set(dir(object)) if name[0] != "_"}
+    assert sorted(name for name in names if not re.search(rf"\b{name}\b", code)) == []
+
+
 def test_names_that_do_not_exist_are_absent():
     for owner, names in (
         (

@@ -28,7 +28,11 @@ constexpr const char* kDoc =
     "_disable_options=[])\n--\n\n"
     "Runs the definition on tensors and numbers, one for each input in definition order; lists and "
     "tuples among them are "
-    "flattened. Returns the list of outputs. With DTensors in, DTensors come out.";
+    "flattened. Returns the list of outputs. With DTensors in, DTensors come out. device may name "
+    "the "
+    "device that the tensors are on. save_repro_inputs keeps what the inputs look like for "
+    "last_repro_script(). The options are names that nvFuser has (others are a RuntimeError); no "
+    "result depends on them.";
 
 void* releaseInterpreter() { return PyEval_SaveThread(); }
 void takeInterpreter(void* thread) { PyEval_RestoreThread(static_cast<PyThreadState*>(thread)); }
@@ -111,23 +115,33 @@ void checkOptionNames(PyObject* options, const std::string& what,
   }
 }
 
-/// The device may be named, but only as the one the tensors are on.
+[[noreturn]] void refuseDevice(nb::handle device, const std::string& actual) {
+  throwUser(ErrorKind::Value,
+            {"execute", "device must be the one that the tensors are on",
+             "got device " + nb::cast<std::string>(nb::str(device)) + " and " + actual,
+             "leave device out, or move the tensors"});
+}
+
+/// The device may be named, but only as the one the tensors are on; without tensors, and with 0-dim CPU ones alone, that is
+/// the CPU.
 void checkDevice(PyObject* given, std::span<const ArgView> args) {
   nb::object device = nb::module_::import_("torch").attr("device")(nb::handle(given));
   const std::string type = nb::cast<std::string>(nb::str(device.attr("type")));
   nb::object index = device.attr("index");
+  bool isSettled = false;
   for (const ArgView& arg : args) {
     if (!arg.isTensor() || (arg.tensor->dim() == 0 && arg.tensor->device().is_cpu())) {
       continue;
     }
+    isSettled = true;
     const c10::Device actual = arg.tensor->device();
     if (type != c10::DeviceTypeName(actual.type(), /*lower_case=*/true) ||
         (!index.is_none() && actual.has_index() && nb::cast<int64_t>(index) != actual.index())) {
-      throwUser(ErrorKind::Value, {"execute", "device must be the one that the tensors are on",
-                                   "got device " + nb::cast<std::string>(nb::str(device)) +
-                                       " and tensors on " + actual.str(),
-                                   "leave device out, or move the tensors"});
+      refuseDevice(device, "tensors on " + actual.str());
     }
+  }
+  if (!isSettled && type != "cpu") {
+    refuseDevice(device, "no tensors but 0-dim ones on the CPU");
   }
 }
 
