@@ -7,7 +7,8 @@ here=$(dirname "$0")
 export OMP_NUM_THREADS=1
 
 echo "=== two processes"
-"$python" -m torch.distributed.run --standalone --local-addr 127.0.0.1 --nproc-per-node 2 "$here/tensor_parallel_block.py"
+"$python" -m torch.distributed.run --rdzv-backend c10d --rdzv-endpoint 127.0.0.1:0 \
+  --local-addr 127.0.0.1 --nproc-per-node 2 "$here/tensor_parallel_block.py"
 echo "=== one process"
 "$python" "$here/tensor_parallel_block.py"
 echo "=== C++, one process"
