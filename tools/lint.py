@@ -182,7 +182,7 @@ def tidy(batch: list[Unit]) -> list[str]:
 def check_clang_tidy(arguments: argparse.Namespace) -> bool:
     if arguments.fix:
         return True
-    CACHE.mkdir(exist_ok=True)
+    CACHE.mkdir(parents=True, exist_ok=True)
     all_units = list(units())
     stale = [unit for unit in all_units if not (CACHE / unit.key).exists()]
     print(

@@ -67,8 +67,7 @@ Case makeCase(const OpInfo& op, const OpSample& sample, at::Generator& generator
   if (tensors.empty()) {
     // What makes tensors from nothing runs on the mesh of the tensors beside it.
     const std::vector<int64_t> sizes{6};
-    const ValId other =
-        result.fusion.addInputTensor(PrimType::Float, sizes, contiguityOf(sizes));
+    const ValId other = result.fusion.addInputTensor(PrimType::Float, sizes, contiguityOf(sizes));
     result.inputs.push_back(makeTensor({PrimType::Float, sizes}, generator));
     result.fusion.addOutput(addCall(result.fusion, *findOp("neg"), {other}).front());
   }
@@ -255,8 +254,7 @@ TEST_P(ShardingRules, EqualTheUndistributedResultOrAreRefused) {
   RecordProperty("refused", static_cast<int>(tally.refused));
 }
 
-INSTANTIATE_TEST_SUITE_P(AllOps, ShardingRules,
-                         ::testing::ValuesIn(opsWithTensors()),
+INSTANTIATE_TEST_SUITE_P(AllOps, ShardingRules, ::testing::ValuesIn(opsWithTensors()),
                          [](const auto& info) { return std::string(info.param->name); });
 
 }  // namespace

@@ -260,6 +260,9 @@ void ElementwiseProgram::allocate(Values& outputs) const {
 }
 
 void ElementwiseProgram::compute(std::span<const ArgView> args, const Values& outputs) const {
+  if (elements_ == 0) {
+    return;  // tensors without elements have no memory to name
+  }
   const auto addressOf = [](const PolymorphicValue& value) {
     return static_cast<char*>(
         const_cast<void*>(dataOf(*value.tensorUnchecked().unsafeGetTensorImpl())));
