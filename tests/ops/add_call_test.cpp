@@ -114,6 +114,10 @@ TEST_F(AddCall, FoldingWrapsAndNeverTraps) {
   EXPECT_EQ(errorOf("div", {Scalar(1), Scalar(0)}),
             "div: the divisor of an integer division is not zero: got a constant zero divisor "
             "(ZeroDivisionError); divide by a non-zero number");
+  for (const std::string_view op : {"mod", "fmod", "remainder"}) {
+    EXPECT_TRUE(errorOf(op, {Scalar(1), Scalar(0)}).starts_with(std::string(op) + ": the divisor"));
+    EXPECT_TRUE(folded(op, {Scalar(lowest), Scalar(-1)}).isSame(Scalar(0)));
+  }
 }
 
 TEST_F(AddCall, LeavesRunTimeNumbersToTheEvaluator) {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <complex>
+#include <string_view>
 #include <type_traits>
 
 #include "meshfuse/base/error.h"
@@ -87,14 +88,25 @@ using RowFunction = std::optional<Scalar> (*)(PrimType, std::span<const Scalar>)
 }  // namespace
 
 std::optional<Scalar> foldRow(int32_t row, std::span<const Scalar> operands, OpTypes types) {
+  static constexpr std::string_view names[] = {
+#define MESHFUSE_POINTWISE(name, arity, types, algebra, sample, aten, device, doc) #name,
+#include "meshfuse/ops/pointwise.def"
+#undef MESHFUSE_POINTWISE
+  };
   static constexpr RowFunction functions[] = {
 #define MESHFUSE_POINTWISE(name, arity, types, algebra, sample, aten, device, doc) \
   &RowFunctions::name##Row,
 #include "meshfuse/ops/pointwise.def"
 #undef MESHFUSE_POINTWISE
   };
-  const std::optional<Scalar> value = functions[row](types.compute, operands);
-  return value ? std::optional(value->castTo(types.result)) : std::nullopt;
+  try {
+    const std::optional<Scalar> value = functions[row](types.compute, operands);
+    return value ? std::optional(value->castTo(types.result)) : std::nullopt;
+  } catch (const scalar_math::ZeroDivisor&) {
+    throwUser(ErrorKind::Value,
+              {names[row], "the divisor of an integer division is not zero",
+               "got a constant zero divisor (ZeroDivisionError)", "divide by a non-zero number"});
+  }
 }
 
 }  // namespace meshfuse

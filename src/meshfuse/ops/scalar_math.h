@@ -9,8 +9,6 @@
 #include <cstdint>
 #include <utility>
 
-#include "meshfuse/base/error.h"
-
 namespace meshfuse::scalar_math {
 
 using std::acos;
@@ -143,16 +141,13 @@ T minimum(T x, T y) {
   return isnan(x) || x < y ? x : y;
 }
 
-[[noreturn]] inline void throwZeroDivisor(const char* op) {
-  throwUser(ErrorKind::Value,
-            {op, "the divisor of an integer division is not zero",
-             "got a constant zero divisor (ZeroDivisionError)", "divide by a non-zero number"});
-}
+/// Thrown by integer divisions; who folds a call knows the operation's name.
+struct ZeroDivisor {};
 
 // The most negative number divided by -1 wraps, as the tensor operation does.
 inline int64_t divide(int64_t x, int64_t y) {
   if (y == 0) {
-    throwZeroDivisor("div");
+    throw ZeroDivisor();
   }
   return y == -1 ? negated(x) : x / y;
 }
@@ -161,7 +156,7 @@ inline std::complex<double> divide(std::complex<double> x, std::complex<double> 
 
 inline int64_t modulus(int64_t x, int64_t y) {
   if (y == 0) {
-    throwZeroDivisor("mod");
+    throw ZeroDivisor();
   }
   return y == -1 ? 0 : x % y;
 }
