@@ -35,7 +35,9 @@ def get_val_tolerances(fusion: Fusion, args: Iterable[Any]) -> list[tuple[float,
     """(atol, rtol) of each output for these arguments, by its type and by how many terms its elements combine.
 
     Integers and bools are exact. Others may lose 8 units in the last place, the absolute part times the square root of the
-    number of terms, as sums of random numbers do; types narrower than Half have ten times Half's tolerance.
+    number of terms that are summed on the way, as sums of random numbers do; types narrower than Half have ten times Half's
+    tolerance. The absolute part is that of an output whose largest element is 1: checks multiply it by the largest element
+    of the reference.
     """
     sizes = fusion._reduction_sizes(flattened(args, "get_val_tolerances"))
     return [
@@ -134,6 +136,7 @@ def _difference(
     if output.dtype.is_floating_point or output.dtype.is_complex:
         wide = torch.complex128 if output.dtype.is_complex else torch.float64
         actual, expected = output.to(wide), reference.to(output.device, wide)
+        atol *= _magnitude(expected)
         close = torch.isclose(actual, expected, rtol=rtol, atol=atol, equal_nan=True)
         allowed = f"{atol:.3g} + {rtol:.3g} of the value"
     else:
@@ -148,6 +151,16 @@ def _difference(
         f"differs in {len(wrong)} of {output.numel()} elements, first at {list(place)}: {actual[place].item()} instead of "
         f"{expected[place].item()} (allowed: {allowed})"
     )
+
+
+# Below it results count as differences of larger numbers, whose roundings they keep.
+_LEAST_MAGNITUDE = 1e-3
+
+
+def _magnitude(reference: torch.Tensor) -> float:
+    """The largest finite element."""
+    finite = reference[torch.isfinite(reference)].abs()
+    return max(finite.max().item(), _LEAST_MAGNITUDE) if finite.numel() else 1.0
 
 
 def _references(fusion: Fusion, inputs: list[Any]) -> list[list[torch.Tensor]]:

@@ -53,7 +53,7 @@ TEST(InDouble, OtherTypesShapesAndLayoutsStay) {
   EXPECT_TRUE(sameDefinition(inDouble(fusion), fusion)) << print(inDouble(fusion));
 }
 
-TEST(ReductionSizes, AreTheProductOfWhatIsReducedOnTheLongestWay) {
+TEST(ReductionSizes, AreWhatIsSummedOnTheLongestWay) {
   const Fusion fusion = read(
       "input tv0: Float[i0, i1, i2] contiguity(t, t, t)\n"
       "tv1: Float[i0, i1] = sum(tv0, [2], False, Null)\n"
@@ -67,9 +67,9 @@ TEST(ReductionSizes, AreTheProductOfWhatIsReducedOnTheLongestWay) {
       "output tv4\n"
       "output tv5\n");
   const InputShape input = tensor({2, 3, 5});
-  EXPECT_EQ(reductionSizes(fusion, {&input, 1}), (std::vector<int64_t>{1, 5, 10, 5, 10}));
+  EXPECT_EQ(reductionSizes(fusion, {&input, 1}), (std::vector<int64_t>{1, 5, 5, 5, 7}));
   const InputShape empty = tensor({2, 3, 0});
-  EXPECT_EQ(reductionSizes(fusion, {&empty, 1}), (std::vector<int64_t>{1, 1, 2, 1, 2}));
+  EXPECT_EQ(reductionSizes(fusion, {&empty, 1}), (std::vector<int64_t>{1, 1, 1, 1, 2}));
 }
 
 TEST(ReductionSizes, SizesThatDoNotFitAreRefused) {

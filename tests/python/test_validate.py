@@ -97,7 +97,7 @@ def test_a_rounding_that_the_tolerance_allows_passes_and_one_beyond_it_does_not(
     x = torch.randn(4, 256)
     outputs = fd.execute([x])
     (atol, rtol), _ = get_val_tolerances(fd.fusion, [x])
-    limit = atol + rtol * outputs[0].abs()
+    limit = atol * outputs[0].abs().max() + rtol * outputs[0].abs()
     validate_with_auto_inferred_outputs(fd.fusion, [outputs[0] + 0.5 * limit, outputs[1]], [x])
     error_of(
         RuntimeError,
@@ -164,7 +164,7 @@ def test_tolerances():
     expected = [
         (single, single),
         (single * 5, single),
-        (single * 10, single),
+        (single * math.sqrt(25 + 4), single),
         (half * 5, half),
         (10 * half * 5, 10 * half),
         (double * 5, double),
@@ -213,3 +213,17 @@ def test_execute_refuses_before_anything_is_compared():
     assert "Fusion does not exist!" in error_of(
         NotImplementedError, lambda: FusionDefinition().validate([])
     )
+
+
+@pytest.mark.parametrize("width", [128, 1024, 8192])
+def test_wrong_results_of_chained_reductions_are_found(width):
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1])
+        e = fd.ops.exp(fd.ops.sub(x, fd.ops.broadcast_in_dim(fd.ops.max(x, 1), [4, width], [0])))
+        total = fd.ops.broadcast_in_dim(fd.ops.sum(e, 1), [4, width], [0])
+        fd.add_output(fd.ops.div(e, total))
+    x = torch.randn(4, width)
+    right = torch.softmax(x, 1)
+    fd.validate([x], [right])
+    for wrong in (torch.zeros_like(right), torch.full_like(right, 1 / width), right * 1.001):
+        assert "differs in" in error_of(AssertionError, lambda w=wrong: fd.validate([x], [w]))

@@ -14,8 +14,8 @@ namespace meshfuse {
 /// Value ids are kept. Throws UserError where an op takes no such type.
 Fusion inDouble(const Fusion& fusion);
 
-/// For each output, how many terms each of its elements combines: the product of the sizes reduced on the way to it, the
-/// largest over all ways. 1 where nothing is reduced. Throws UserError for sizes that do not fit the definition.
+/// For each output, how many terms are summed on the way to one of its elements: those of one operation after the other
+/// together, the most over all ways. 1 where nothing is summed; maxima and minima sum nothing. Throws UserError for sizes that do not fit the definition.
 std::vector<int64_t> reductionSizes(const Fusion& fusion, std::span<const InputShape> inputs);
 
 }  // namespace meshfuse

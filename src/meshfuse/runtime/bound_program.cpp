@@ -7,6 +7,7 @@
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include "meshfuse/base/error.h"
+#include "meshfuse/base/text.h"
 #include "meshfuse/ir/print.h"
 #include "meshfuse/mesh/shard_arithmetic.h"
 #include "meshfuse/ops/concretize.h"
@@ -81,6 +82,20 @@ c10::DimVector globalStridesOf(std::span<const int64_t> globalSizes,
   return strides;
 }
 
+/// What other ranks see of a program: its calls first, then what it takes.
+std::string summaryOf(const Fusion& fusion) {
+  std::vector<std::string> calls;
+  for (const Expr& expr : fusion.exprs()) {
+    calls.emplace_back(expr.op->name);
+  }
+  std::vector<std::string> inputs;
+  for (ValId id : fusion.inputs()) {
+    const Val& val = fusion.val(id);
+    inputs.push_back(val.isTensor() ? toText(val.tensor()) : std::string(nameOf(val.dtype())));
+  }
+  return joinText(calls, ", ") + " of " + joinText(inputs, ", ");
+}
+
 }  // namespace
 
 BoundProgram::BoundProgram(const Fusion& fusion, std::span<const ArgView> args,
@@ -150,7 +165,7 @@ std::string BoundProgram::toText() const {
 
 void BoundProgram::agree(const CallContext& context) const {
   const BlockingScope scope(context.blocking);
-  const std::string what = print(fusion());
+  const std::string what = summaryOf(fusion());
   if (context.agreeAlways) {
     context.collectives->agree(mesh_, fingerprint_, what);
     agreement_.store(Agreement::Done, std::memory_order_release);
