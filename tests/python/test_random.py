@@ -120,3 +120,29 @@ def test_refusals() -> None:
         FusionDefinition() as fd,
     ):
         fd.ops.rand_like(fd.define_tensor([3], dtype=DataType.Int))
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "second"),
+    [
+        ("uniform", -3e38, 3e38),
+        ("uniform", 0.0, float("inf")),
+        ("uniform", 3.0, 1.0),
+        ("normal", 3.0, -1.0),
+        ("normal", float("nan"), 1.0),
+    ],
+)
+def test_distributions_that_do_not_exist_are_refused(
+    name: str, first: float, second: float
+) -> None:
+    with FusionDefinition() as fd:
+        fd.add_output(getattr(fd.ops, name)(first, second, [4]))
+    with pytest.raises(RuntimeError, match=f"{name}: the range is finite and not reversed"):
+        fd.execute([])
+
+
+def test_the_order_in_memory_is_that_of_the_operand() -> None:
+    x = torch.randn(2, 3, 4, 5).to(memory_format=torch.channels_last)
+    with FusionDefinition() as fd:
+        fd.add_output(fd.ops.rand_like(fd.from_pytorch(x)))
+    assert fd.execute([x])[0].stride() == x.stride()

@@ -250,6 +250,9 @@ def test_select() -> None:
         a, i = fd.from_pytorch(x), fd.from_pytorch(index)
         fd.add_output(fd.ops.select(a, i, 1))
     torch.testing.assert_close(fd.execute([x, index])[0], x[:, 2])
+    torch.testing.assert_close(fd.execute([x, torch.tensor(-2)])[0], x[:, -2])
+    with pytest.raises(IndexError, match="select"):
+        fd.execute([x, torch.tensor(6)])
 
 
 def test_the_definition_is_rebuilt_by_its_text() -> None:
@@ -266,3 +269,71 @@ def test_the_definition_is_rebuilt_by_its_text() -> None:
     assert repr(again) == repr(fd)
     x = torch.randn(4, 6)
     torch.testing.assert_close(again.execute([x, 3])[0], fd.execute([x, 3])[0])
+
+
+def test_results_of_size_one_broadcast_as_declared_ones_do() -> None:
+    x, y, z = torch.randn(2), torch.randn(3), torch.randn(4, 3)
+
+    def check(build, inputs, expected) -> None:  # type: ignore[no-untyped-def]
+        _, got = run_static(build, inputs)
+        torch.testing.assert_close(got, expected)
+        _, got = run(build, inputs)
+        torch.testing.assert_close(got, expected)
+
+    check(lambda fd, a, b: fd.ops.mul(fd.ops.pad(a, [0, -1]), b), [x, y], x[:1] * y)
+    check(lambda fd, a, b: fd.ops.mul(fd.ops.slice(a, [0], [1]), b), [x, y], x[:1] * y)
+    check(
+        lambda fd, a, b: fd.ops.mul(
+            fd.ops.cat([fd.ops.slice(a, [0], [0]), fd.ops.slice(a, [1], [2])]), b
+        ),
+        [x, y],
+        x[1:] * y,
+    )
+    check(
+        lambda fd, a: fd.ops.expand(fd.ops.slice(a, [0, 0], [1, 3]), [5, 3]),
+        [z],
+        z[:1].expand(5, 3),
+    )
+    with FusionDefinition() as fd:
+        a, b = fd.define_tensor([-1], True), fd.define_tensor([-1], True)
+        n = fd.define_scalar(dtype=DataType.Int)
+        fd.add_output(fd.ops.mul(fd.ops.slice(a, [0], [n]), b))
+    torch.testing.assert_close(fd.execute([x, y, 1])[0], x[:1] * y)
+    with pytest.raises(RuntimeError, match="operand sizes must agree"):
+        fd.execute([x, y, 2])
+    torch.testing.assert_close(fd.execute([y, y, 3])[0], y * y)
+
+
+def test_run_time_numbers_are_checked_as_constants_are() -> None:
+    def text(build, value) -> str:  # type: ignore[no-untyped-def]
+        dtype = DataType.Int if isinstance(value, int) else DataType.Double
+        with FusionDefinition() as fd:
+            x = fd.define_tensor([1])
+            fd.add_output(build(fd, x, fd.define_scalar(dtype=dtype)))
+        with pytest.raises(RuntimeError) as error:
+            fd.execute([torch.ones(1), value])
+        return str(error.value)
+
+    assert "full: a size is not negative: got -3" in text(
+        lambda fd, x, n: fd.ops.full([n], 1.0, DataType.Float), -3
+    )
+    assert "expand: a size is -1 or not negative: got -5" in text(
+        lambda fd, x, n: fd.ops.expand(x, [n]), -5
+    )
+    assert "iota: a size is not negative: got -3" in text(lambda fd, x, n: fd.ops.iota(n), -3)
+    assert "step must not equal zero" in text(lambda fd, x, n: fd.ops.iota(3, 0, n), 0)
+    assert "start must be finite" in text(
+        lambda fd, x, n: fd.ops.iota(3, n, 1.0, dtype=DataType.Float), math.inf
+    )
+    for value in (2**40, 1e30, math.nan):
+        assert "the fill value is one that the element type holds" in text(
+            lambda fd, x, n: fd.ops.full([2], n, DataType.Int32), value
+        )
+        with pytest.raises(RuntimeError, match="element type holds"), FusionDefinition() as fd:
+            fd.ops.full([2], value, DataType.Int32)
+
+
+def test_pad_keeps_the_order_in_memory() -> None:
+    x = torch.randn(2, 3, 4, 5).to(memory_format=torch.channels_last)
+    _, got = run_static(lambda fd, a: fd.ops.pad(a, [1, 1]), [x])
+    assert got.stride() == torch.nn.functional.pad(x, [1, 1]).stride()

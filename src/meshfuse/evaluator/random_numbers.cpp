@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include <ATen/ATen.h>
@@ -9,6 +10,7 @@
 #include <ATen/Parallel.h>
 #include <ATen/core/PhiloxRNGEngine.h>
 
+#include "meshfuse/base/error.h"
 #include "meshfuse/values/conversions.h"
 
 namespace meshfuse {
@@ -67,6 +69,16 @@ at::Tensor below(const at::Tensor& high, double exact) {
   return high.view(bits).add(rounded > 0 ? -1 : 1).view(high.scalar_type());
 }
 
+/// The numbers that decide a distribution are finite in the type that is computed in, and in order.
+void checkDistribution(bool isRight, std::string_view op, double first, double second) {
+  if (!isRight) {
+    throwUser(ErrorKind::Runtime,
+              {op, "the range is finite and not reversed, a deviation is not negative",
+               "got " + std::to_string(first) + " and " + std::to_string(second),
+               "pass finite numbers in order"});
+  }
+}
+
 }  // namespace
 
 uint64_t drawSeed() {
@@ -95,6 +107,9 @@ RandomStream streamOf(const EvalCall& call, size_t seed, size_t offset) {
 
 at::Tensor uniformNumbers(const RandomStream& stream, at::IntArrayRef sizes, double low,
                           double high, at::ScalarType dtype, c10::Device device) {
+  const double widest = dtype == at::kDouble ? std::numeric_limits<double>::max()
+                                             : double{std::numeric_limits<float>::max()};
+  checkDistribution(low <= high && high - low <= widest, "uniform", low, high);
   const auto place = [&]<class T>(Pair<T> pair) {
     return static_cast<T>(low) + pair.first * (static_cast<T>(high) - static_cast<T>(low));
   };
@@ -109,6 +124,8 @@ at::Tensor uniformNumbers(const RandomStream& stream, at::IntArrayRef sizes, dou
 
 at::Tensor normalNumbers(const RandomStream& stream, at::IntArrayRef sizes, double mean,
                          double deviation, at::ScalarType dtype, c10::Device device) {
+  checkDistribution(std::isfinite(mean) && std::isfinite(deviation) && deviation >= 0, "normal",
+                    mean, deviation);
   const auto place = [&]<class T>(Pair<T> pair) {
     const T radius = std::sqrt(T(-2) * std::log(T(1) - pair.first));
     return static_cast<T>(mean) + static_cast<T>(deviation) * radius *

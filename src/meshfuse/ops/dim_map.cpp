@@ -11,12 +11,16 @@ int32_t DimMap::addFactor(IntExpr extent, FactorRole role, ReduceKind reduce) {
   return static_cast<int32_t>(factors.size()) - 1;
 }
 
+DimFactors opaqueDim(DimMap& map, const IntExpr& size) {
+  return size.asConstant() == 1 ? DimFactors{}
+                                : DimFactors{map.addFactor(size, FactorRole::Opaque)};
+}
+
 DimMap factoryDimMap(const std::vector<IntExpr>& sizes) {
   DimMap map;
   map.outputs.emplace_back();
   for (const IntExpr& size : sizes) {
-    map.outputs[0].push_back(
-        size == IntExpr(1) ? DimFactors{} : DimFactors{map.addFactor(size, FactorRole::Opaque)});
+    map.outputs[0].push_back(opaqueDim(map, size));
   }
   return map;
 }

@@ -40,6 +40,9 @@ struct DimMap {
                     ReduceKind reduce = ReduceKind::Sum);
 };
 
+/// The factors of an output dimension that is made anew and whole: none for size 1, which broadcasts as a declared 1 does.
+DimFactors opaqueDim(DimMap& map, const IntExpr& size);
+
 /// The map of an operation that makes a tensor of `sizes` from nothing: whole on every rank.
 DimMap factoryDimMap(const std::vector<IntExpr>& sizes);
 

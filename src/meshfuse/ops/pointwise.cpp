@@ -211,8 +211,8 @@ OpTypes pointwiseTypes(const OpCall& call) {
   }
   const std::optional<OpTypes> types = applyDtypeClass(row.types, promoteOperands(operands));
   if (!types) {
-    throwUser(ErrorKind::Runtime, {row.name, std::string(ruleOf(row.types)),
-                                   "got " + joinText(names, ", "), "cast the operands first"});
+    throwUser(ErrorKind::Runtime, {row.name, ruleOf(row.types), "got " + joinText(names, ", "),
+                                   "cast the operands first"});
   }
   return *types;
 }

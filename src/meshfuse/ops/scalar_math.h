@@ -7,6 +7,7 @@
 #include <complex>
 #include <concepts>
 #include <cstdint>
+#include <exception>
 #include <utility>
 
 namespace meshfuse::scalar_math {
@@ -142,7 +143,7 @@ T minimum(T x, T y) {
 }
 
 /// Thrown by integer divisions; who folds a call knows the operation's name.
-struct ZeroDivisor {};
+struct ZeroDivisor : std::exception {};
 
 // The most negative number divided by -1 wraps, as the tensor operation does.
 inline int64_t divide(int64_t x, int64_t y) {

@@ -35,6 +35,7 @@ DimFactors mapDim(const OpCall& call, DimMap& map, const IterDomain& domain, con
 
 DimMap stretchDimMap(const OpCall& call, const std::vector<IntExpr>& shape, const Ints& places) {
   const TensorType& tensor = call.tensors[0];
+  checkSizes(call.op->name, *call.fusion, call.args[1], -1);  // those known at run time as well
   DimMap map;
   map.inputs.emplace_back(tensor.domain.size());
   map.outputs.emplace_back();

@@ -45,7 +45,7 @@ DimFactors joinedDim(const OpCall& call, DimMap& map, size_t dim) {
     map.inputs[i][dim] = {map.addFactor(extent, FactorRole::Opaque)};
     total = total + extent;
   }
-  return {map.addFactor(total, FactorRole::Opaque)};
+  return opaqueDim(map, total);
 }
 
 /// Any other dimension: the same in all. Declared broadcasts do not stretch here.
@@ -77,7 +77,7 @@ DimMap dimMap(const OpCall& call) {
 /// Partial values of all operands together are partial values of the result.
 Algebra algebra(const OpCall& /*call*/) { return Algebra::Movement; }
 
-OpSample sample(std::vector<std::vector<int64_t>> sizes, int64_t dim) {
+OpSample sample(const std::vector<std::vector<int64_t>>& sizes, int64_t dim) {
   OpSample result = sampleOf(sizes, {{}, Scalar(dim)}, {});
   result.tensorArgs.assign(sizes.size(), 0);
   return result;

@@ -9,7 +9,6 @@ namespace meshfuse::ops::full {
 namespace {
 
 void normalize(const Fusion& fusion, std::vector<Arg>& args) {
-  checkSizes("full", fusion, args[0], 0);
   const ValId* value = std::get_if<ValId>(&args[1]);
   if (value != nullptr && fusion.val(*value).isTensor()) {
     throwUser(ErrorKind::Type, {"full", "incompatible function arguments",
@@ -20,11 +19,17 @@ void normalize(const Fusion& fusion, std::vector<Arg>& args) {
     throwUser(ErrorKind::Runtime,
               {"full", "the element type is stated", "got DataType.Null", "name another DataType"});
   }
+  if (const Scalar* number = std::get_if<Scalar>(&args[1])) {
+    checkFits(*number, std::get<PrimType>(args[2]));
+  }
 }
 
 std::vector<PrimType> dtypes(const OpCall& call) { return {std::get<PrimType>(call.args[2])}; }
 
-DimMap dimMap(const OpCall& call) { return factoryDimMap(sizesArg(*call.fusion, call.args[0])); }
+DimMap dimMap(const OpCall& call) {
+  checkSizes("full", *call.fusion, call.args[0], 0);
+  return factoryDimMap(sizesArg(*call.fusion, call.args[0]));
+}
 
 Algebra algebra(const OpCall& /*call*/) { return Algebra::NonLinear; }
 
@@ -35,6 +40,21 @@ std::vector<OpSample> samples(const OpInfo& /*op*/) {
 }
 
 }  // namespace
+
+void checkFits(const Scalar& number, PrimType dtype) {
+  if (categoryOf(dtype) != TypeCategory::Integral || number.isComplex()) {
+    return;
+  }
+  const double value = number.toDouble();
+  const bool isNarrow = dtype == PrimType::Int32;
+  const double bound = isNarrow ? 0x1p31 : 0x1p63;
+  const bool isInRange = value >= -bound && value < bound;
+  if (!isInRange && (isNarrow || number.isDouble())) {
+    throwUser(ErrorKind::Runtime, {"full", "the fill value is one that the element type holds",
+                                   "got " + number.toText() + " for " + std::string(nameOf(dtype)),
+                                   "fill with another number, or make the tensor of a wider type"});
+  }
+}
 
 OpInfo info() {
   OpInfo op;

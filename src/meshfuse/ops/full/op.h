@@ -7,6 +7,9 @@ namespace meshfuse::ops::full {
 
 OpInfo info();
 
+/// Refuses a number that the integer type cannot hold; UserError(Runtime).
+void checkFits(const Scalar& number, PrimType dtype);
+
 }  // namespace meshfuse::ops::full
 
 namespace meshfuse::lang {

@@ -1,6 +1,7 @@
 #include <ATen/ATen.h>
 
 #include "meshfuse/evaluator/op_evaluation.h"
+#include "meshfuse/ops/iota/op.h"
 #include "meshfuse/values/conversions.h"
 #include "meshfuse/values/torch_types.h"
 
@@ -8,6 +9,7 @@ namespace meshfuse::ops::iota {
 
 /// start + i * step, in int64 or double, then rounded once.
 std::vector<PolymorphicValue> evaluate(const EvalCall& call) {
+  checkNumbers(toScalar(call.values[1]), toScalar(call.values[2]));
   const at::ScalarType dtype = torchDtype(call.fusion->val(call.expr->outputs.front()).dtype());
   const at::ScalarType wide =
       at::isIntegralType(dtype, /*includeBool=*/false) ? at::kLong : at::kDouble;

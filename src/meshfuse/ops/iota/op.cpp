@@ -35,13 +35,9 @@ Number numberOf(const Fusion& fusion, const Arg& arg) {
                                  "pass finite numbers of the category of dtype"});
 }
 
-void checkNumber(std::string_view name, const Number& number, PrimType dtype) {
+void checkCategory(std::string_view name, const Number& number, PrimType dtype) {
   if (categoryOf(number.type) != categoryOf(dtype)) {
     refuse(std::string(name) + " dtype does not match dtype " + std::string(nameOf(dtype)), number);
-  }
-  if (number.constant && number.constant->isDouble() &&
-      !std::isfinite(number.constant->toDouble())) {
-    refuse(std::string(name) + " must be finite", number);
   }
 }
 
@@ -61,18 +57,20 @@ void normalize(const Fusion& fusion, std::vector<Arg>& args) {
   };
   complete(args[1], 0);
   complete(args[2], 1);
-  checkSizes("iota", fusion, Ints{sizeArg(fusion, args[0]).asConstant().value_or(0)}, 0);
-  checkNumber("start", numberOf(fusion, args[1]), dtype);
+  const Number start = numberOf(fusion, args[1]);
   const Number step = numberOf(fusion, args[2]);
-  checkNumber("step", step, dtype);
-  if (step.constant && step.constant->toDouble() == 0.0) {
-    refuse("step must not equal zero", step);
-  }
+  checkCategory("start", start, dtype);
+  checkCategory("step", step, dtype);
+  checkNumbers(start.constant, step.constant);
 }
 
 std::vector<PrimType> dtypes(const OpCall& call) { return {std::get<PrimType>(call.args[3])}; }
 
-DimMap dimMap(const OpCall& call) { return factoryDimMap({sizeArg(*call.fusion, call.args[0])}); }
+DimMap dimMap(const OpCall& call) {
+  const IntExpr length = sizeArg(*call.fusion, call.args[0]);
+  checkSizes("iota", *call.fusion, Ints{length.asConstant().value_or(0)}, 0);
+  return factoryDimMap({length});
+}
 
 Algebra algebra(const OpCall& /*call*/) { return Algebra::NonLinear; }
 
@@ -83,6 +81,21 @@ std::vector<OpSample> samples(const OpInfo& /*op*/) {
 }
 
 }  // namespace
+
+void checkNumbers(const std::optional<Scalar>& start, const std::optional<Scalar>& step) {
+  const auto refuseValue = [](const std::string& rule, const Scalar& number) {
+    refuse(rule, {number.type(), number});
+  };
+  if (start && !std::isfinite(start->toDouble())) {
+    refuseValue("start must be finite", *start);
+  }
+  if (step && !std::isfinite(step->toDouble())) {
+    refuseValue("step must be finite", *step);
+  }
+  if (step && step->toDouble() == 0.0) {
+    refuseValue("step must not equal zero", *step);
+  }
+}
 
 OpInfo info() {
   OpInfo op;

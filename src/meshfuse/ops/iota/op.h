@@ -1,11 +1,16 @@
 // iota: its record, and its call from C++.
 #pragma once
 
+#include <optional>
+
 #include "meshfuse/ops/op_info.h"
 
 namespace meshfuse::ops::iota {
 
 OpInfo info();
+
+/// Refuses numbers that are not finite, and a step of zero, as far as they are known; UserError(Runtime).
+void checkNumbers(const std::optional<Scalar>& start, const std::optional<Scalar>& step);
 
 }  // namespace meshfuse::ops::iota
 

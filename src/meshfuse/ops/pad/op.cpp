@@ -85,7 +85,7 @@ DimMap dimMap(const OpCall& call) {
     } else {
       const IntExpr extent = paddedExtent(call, domain, widths[dim]);
       map.inputs[0].push_back({map.addFactor(domain.extent, FactorRole::Opaque)});
-      map.outputs[0].push_back({map.addFactor(extent, FactorRole::Opaque)});
+      map.outputs[0].push_back(opaqueDim(map, extent));
     }
   }
   return map;

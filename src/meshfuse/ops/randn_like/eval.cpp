@@ -1,11 +1,14 @@
+#include <ATen/ATen.h>
+
 #include "meshfuse/evaluator/random_numbers.h"
 
 namespace meshfuse::ops::randn_like {
 
 std::vector<PolymorphicValue> evaluate(const EvalCall& call) {
   const at::Tensor like = call.tensor(0);
-  return {normalNumbers(streamOf(call, 0, 0), call.outputSizes[0], 0.0, 1.0, like.scalar_type(),
-                        like.device())};
+  const at::Tensor numbers = normalNumbers(streamOf(call, 0, 0), call.outputSizes[0], 0.0, 1.0,
+                                           like.scalar_type(), like.device());
+  return {at::empty_like(like).copy_(numbers)};
 }
 
 }  // namespace meshfuse::ops::randn_like

@@ -101,7 +101,7 @@ DimMap dimMap(const OpCall& call) {
     } else {
       const IntExpr extent = takenExtent(starts[dim], ends[dim], domain.extent);
       map.inputs[0].push_back({map.addFactor(domain.extent, FactorRole::Opaque)});
-      map.outputs[0].push_back({map.addFactor(extent, FactorRole::Opaque)});
+      map.outputs[0].push_back(opaqueDim(map, extent));
     }
   }
   return map;
