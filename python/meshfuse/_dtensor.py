@@ -143,7 +143,7 @@ def install_release_hooks() -> None:
         original(*args, **kwargs)
 
     # Marks the wrapper, so that it is installed once; a function takes attributes that its type does not list.
-    destroy_process_group._meshfuse_releases = True  # type: ignore[attr-defined]
+    destroy_process_group._meshfuse_releases = True  # type: ignore[attr-defined]  # a mark on the function
     distributed_c10d.destroy_process_group = destroy_process_group
     dist.destroy_process_group = destroy_process_group
     atexit.register(_C._release_meshes)

@@ -139,8 +139,8 @@ def LruFusionCache(max_fusions: int = 16384) -> Callable[[Callable[..., Any]], A
             return definition
 
         # A function takes attributes that its type does not list.
-        wrapper.stats = cache.stats  # type: ignore[attr-defined]
-        wrapper.num_fusions = cache.num_fusions  # type: ignore[attr-defined]
+        wrapper.stats = cache.stats  # type: ignore[attr-defined]  # as nvFuser's wrapper has it
+        wrapper.num_fusions = cache.num_fusions  # type: ignore[attr-defined]  # the same
         return wrapper
 
     return decorate

@@ -1,14 +1,18 @@
 """Sizes known at run time: size, shape, scalars as sizes, and the ops that take them."""
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
 
 from meshfuse import DataType, FusionDefinition
 
+Build = Callable[..., Any]
 
-def run(build, inputs):  # type: ignore[no-untyped-def]
+
+def run(build: Build, inputs: list[Any]) -> tuple[FusionDefinition, torch.Tensor]:
     """Execute a definition made for symbolic sizes."""
     with FusionDefinition() as fd:
         handles = [
@@ -74,11 +78,11 @@ def test_slice() -> None:
         x = torch.arange(24).reshape(4, 6).to(dtype)
         for layout in (x, x.t().contiguous().t(), x[:1].expand(4, 6)):
             for starts, ends in [([0, 0], [4, 6]), ([1, 2], [3, 100]), ([2, 3], [2, 6])]:
-                _, got = run_static(lambda fd, a: fd.ops.slice(a, starts, ends), [layout])  # noqa: B023
+                _, got = run_static(lambda fd, a, s=starts, e=ends: fd.ops.slice(a, s, e), [layout])
                 torch.testing.assert_close(got, layout[starts[0] : ends[0], starts[1] : ends[1]])
 
 
-def run_static(build, inputs):  # type: ignore[no-untyped-def]
+def run_static(build: Build, inputs: list[Any]) -> tuple[FusionDefinition, torch.Tensor]:
     with FusionDefinition() as fd:
         fd.add_output(build(fd, *[fd.from_pytorch(x) for x in inputs]))
     return fd, fd.execute(inputs)[0]
@@ -127,6 +131,8 @@ def test_pad_with_run_time_widths_and_refusals() -> None:
             fd.ops.pad(fd.define_tensor([4, 6]), *args)
         return str(error.value)
 
+    with pytest.raises(TypeError, match="pad: incompatible"), FusionDefinition() as fd:
+        fd.ops.pad(fd.define_tensor([4]), [1, 1], fd.define_tensor([]))
     assert "Number of pad widths must be at most twice" in text([1] * 6)
     assert "Invalid number of padding widths" in text([1])
     assert "Tensor arg and pad value must have the same dtype." in text([1, 1], 2)
@@ -262,10 +268,10 @@ def test_the_definition_is_rebuilt_by_its_text() -> None:
         b = fd.ops.reshape(a, [n, -1])
         c = fd.ops.cat([b, fd.ops.full([n, fd.ops.size(b, 1)], 0.5, DataType.Float)], dim=1)
         fd.add_output(fd.ops.pad(fd.ops.slice(c, [0, 0], [n, 2]), [1, 0]))
-    names: dict[str, object] = {"FusionDefinition": FusionDefinition, "DataType": DataType}
+    names: dict[str, Any] = {"FusionDefinition": FusionDefinition, "DataType": DataType}
     exec(repr(fd), names)
     with FusionDefinition() as again:
-        names["nvfuser_fusion"](again)  # type: ignore[operator]
+        names["nvfuser_fusion"](again)
     assert repr(again) == repr(fd)
     x = torch.randn(4, 6)
     torch.testing.assert_close(again.execute([x, 3])[0], fd.execute([x, 3])[0])
@@ -274,7 +280,7 @@ def test_the_definition_is_rebuilt_by_its_text() -> None:
 def test_results_of_size_one_broadcast_as_declared_ones_do() -> None:
     x, y, z = torch.randn(2), torch.randn(3), torch.randn(4, 3)
 
-    def check(build, inputs, expected) -> None:  # type: ignore[no-untyped-def]
+    def check(build: Build, inputs: list[Any], expected: torch.Tensor) -> None:
         _, got = run_static(build, inputs)
         torch.testing.assert_close(got, expected)
         _, got = run(build, inputs)
@@ -305,7 +311,7 @@ def test_results_of_size_one_broadcast_as_declared_ones_do() -> None:
 
 
 def test_run_time_numbers_are_checked_as_constants_are() -> None:
-    def text(build, value) -> str:  # type: ignore[no-untyped-def]
+    def text(build: Build, value: float) -> str:
         dtype = DataType.Int if isinstance(value, int) else DataType.Double
         with FusionDefinition() as fd:
             x = fd.define_tensor([1])

@@ -2,10 +2,10 @@
 
 #include <array>
 #include <complex>
-#include <string_view>
 #include <type_traits>
 
 #include "meshfuse/base/error.h"
+#include "meshfuse/ops/pointwise.h"
 #include "meshfuse/ops/scalar_math.h"
 
 namespace meshfuse {
@@ -88,11 +88,6 @@ using RowFunction = std::optional<Scalar> (*)(PrimType, std::span<const Scalar>)
 }  // namespace
 
 std::optional<Scalar> foldRow(int32_t row, std::span<const Scalar> operands, OpTypes types) {
-  static constexpr std::string_view names[] = {
-#define MESHFUSE_POINTWISE(name, arity, types, algebra, sample, aten, device, doc) #name,
-#include "meshfuse/ops/pointwise.def"
-#undef MESHFUSE_POINTWISE
-  };
   static constexpr RowFunction functions[] = {
 #define MESHFUSE_POINTWISE(name, arity, types, algebra, sample, aten, device, doc) \
   &RowFunctions::name##Row,
@@ -104,7 +99,8 @@ std::optional<Scalar> foldRow(int32_t row, std::span<const Scalar> operands, OpT
     return value ? std::optional(value->castTo(types.result)) : std::nullopt;
   } catch (const scalar_math::ZeroDivisor&) {
     throwUser(ErrorKind::Value,
-              {names[row], "the divisor of an integer division is not zero",
+              {pointwiseRows()[static_cast<size_t>(row)].name,
+               "the divisor of an integer division is not zero",
                "got a constant zero divisor (ZeroDivisionError)", "divide by a non-zero number"});
   }
 }

@@ -17,6 +17,11 @@ void checkValue(const Fusion& fusion, const std::vector<Arg>& args) {
     return;
   }
   const ValId* val = std::get_if<ValId>(&args[2]);
+  if (val != nullptr && fusion.val(*val).isTensor()) {
+    throwUser(ErrorKind::Type,
+              {"pad", "incompatible function arguments", "value is " + describe(fusion, args[2]),
+               "pass a number or a scalar"});
+  }
   const PrimType type =
       val != nullptr ? fusion.val(*val).dtype() : std::get<Scalar>(args[2]).type();
   if (categoryOf(type) != categoryOf(tensorArg(fusion, args[0]).dtype)) {
