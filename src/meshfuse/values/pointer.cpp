@@ -14,6 +14,7 @@ void* Pointer::stepped(int64_t elements) const {
                "step by a multiple of 8 bits"});
   }
   const auto bytes = static_cast<uint64_t>(static_cast<int64_t>(bits) / 8);
+  // By numbers: stepping a C++ pointer is defined inside an object of this process only, and this may be a device address.
   return reinterpret_cast<void*>(word() + bytes);  // NOLINT(performance-no-int-to-ptr)
 }
 

@@ -46,6 +46,7 @@ class FieldReference {
   FieldReference(StructHandle owner, size_t index) noexcept
       : owner_(std::move(owner)), index_(index) {}
   const PolymorphicValue& get() const { return owner_->values()[index_]; }
+  // Implicit, since a field reads as the value that it holds.
   operator const PolymorphicValue&() const { return get(); }  // NOLINT(google-explicit-constructor)
   FieldReference& operator=(PolymorphicValue value) {
     owner_->setFieldAt(index_, std::move(value));
