@@ -212,7 +212,8 @@ def store_killed(rank: Rank) -> None:
         os.kill(rank.store_host, signal.SIGKILL)
     dist.barrier()
     rank.reports["collective"] = mesh.all_reduce(torch.ones(1)).item()
-    rank.report_error("agree", lambda: mesh.agree(2, "p"))
+    mesh.agree(2, "p")
+    rank.report_error("agree", lambda: mesh.agree(rank.rank, "p"))
     rank.report_error("poisoned", lambda: mesh.all_reduce(torch.ones(1)))
 
 

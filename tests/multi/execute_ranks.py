@@ -117,6 +117,27 @@ def different_definitions(rank: Rank) -> None:
     dist.destroy_process_group()
 
 
+def different_known_definitions(rank: Rank) -> None:
+    """Ranks that call different programs, all of which they have run together before; and known beside new ones."""
+    rank.start()
+    mesh = dist.init_device_mesh("cpu", (rank.size,))
+    d = distribute_tensor(seeded(2 * rank.size, 4 * rank.size), mesh, [Shard(0)])
+    wide = distribute_tensor(seeded(2 * rank.size, 12 * rank.size), mesh, [Shard(0)])
+    relu, exp, new = define("sum", "relu"), define("sum", "exp"), define("sum", "neg", "relu")
+    for fd in (relu, exp):
+        for argument in (d, wide):
+            fd.execute([argument])
+    first = rank.rank == 0
+    rank.report_error("known", lambda: (relu if first else exp).execute([d]))
+    rank.report_error("known sizes", lambda: relu.execute([d if first else wide]))
+    rank.report_error("known and new", lambda: (relu if first else new).execute([d]))
+    rank.report_error("without calls", lambda: (relu if first else define("neg")).execute([d]))
+    rank.reports["after"] = [
+        torch.equal(whole(relu.execute([d])[0]), whole(d).sum(0).relu()) for _ in range(2)
+    ]
+    dist.destroy_process_group()
+
+
 def rank_dies(rank: Rank) -> None:
     rank.start(timeout=5)
     mesh = dist.init_device_mesh("cpu", (rank.size,))

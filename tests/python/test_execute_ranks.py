@@ -1,6 +1,7 @@
 """DTensors in, DTensors out on real process groups: results, refusals, and how processes end."""
 
 import os
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -43,6 +44,28 @@ def test_ranks_with_different_definitions_are_named_and_go_on(ranks: RankServer)
         assert "rank 0" in report["mixed"]["text"] or "ranks 0" in report["mixed"]["text"]
         assert report["mixed"]["seconds"] < 20
         assert report["same"]
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_ranks_that_call_different_known_definitions_are_named_and_go_on(
+    size: int, ranks: RankServer
+) -> None:
+    others = "rank 1 runs" if size == 2 else r"ranks \[1, 2\] run"
+    calls = {
+        "known": ("sum, relu", "sum, exp"),
+        "known sizes": ("sum, relu", "sum, relu"),
+        "known and new": ("sum, relu", "sum, neg, relu"),
+        "without calls": ("sum, relu", "neg"),
+    }
+    for report in ranks.reports("different_known_definitions", size):
+        for name, (first, second) in calls.items():
+            assert report[name]["kind"] == "RuntimeError", report
+            assert re.search(
+                rf"all ranks of a mesh run the same program: rank 0 runs '{first} of [^']*' .*, {others} '{second} of ",
+                re.sub(r", reshard", "", report[name]["text"]),
+            ), report[name]["text"]
+            assert report[name]["seconds"] < 10
+        assert report["after"] == [True, True]
 
 
 def test_a_rank_that_dies_is_named_and_plain_calls_go_on(ranks: RankServer) -> None:

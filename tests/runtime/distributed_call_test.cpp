@@ -1,5 +1,6 @@
 // Calls with distributed tensors on one rank of a mesh whose other ranks are played by the test.
 #include <atomic>
+#include <cstdlib>
 #include <thread>
 
 #include "meshfuse/base/error.h"
@@ -97,13 +98,51 @@ TEST(DistributedCall, RanksAgreeOnceBeforeTheFirstRun) {
 TEST(DistributedCall, RanksAgreeOnEveryCallWhenAsked) {
   Counted ranks;
   CallContext context = ranks.context();
-  context.agreeAlways = true;
+  context.rankCheck = RankCheck::Always;
   FusionExecutor executor(copyFusion());
   const KernelArgumentHolder inputs(DistributedTensor(at::rand({3, 2}), rowsOverTwo()));
   for (int i = 0; i < 3; ++i) {
     executor.execute(inputs, context);
   }
   EXPECT_EQ(ranks.agreements, 3);
+}
+
+TEST(DistributedCall, RanksAgreeOnEveryCallThatCommunicates) {
+  Counted ranks;
+  ranks.collectives.allReduce = [](const CollectiveSpec&, const LocalTensors& locals) {
+    return locals;
+  };
+  Fusion fusion;
+  const ValId total = call(fusion, "sum", {addInput(fusion, {-1, -1}), std::vector<int64_t>{0}});
+  fusion.addOutput(call(fusion, "relu", {total}));
+  FusionExecutor executor(fusion);
+  const KernelArgumentHolder inputs(DistributedTensor(at::rand({3, 2}), rowsOverTwo()));
+  CallContext context = ranks.context();
+  for (int i = 0; i < 3; ++i) {
+    executor.execute(inputs, context);
+  }
+  EXPECT_EQ(ranks.agreements, 3);
+  context.rankCheck = RankCheck::First;
+  executor.execute(inputs, context);
+  EXPECT_EQ(ranks.agreements, 4);
+  executor.execute(inputs, context);
+  EXPECT_EQ(ranks.agreements, 4);
+}
+
+TEST(DistributedCall, TheEnvironmentSaysWhenRanksAgree) {
+  const auto inEnvironment = [](const char* value) {
+    ::setenv("MESHFUSE_CHECK_RANKS", value, 1);
+    return rankCheckFromEnvironment();
+  };
+  EXPECT_EQ(inEnvironment(""), RankCheck::Communicating);
+  EXPECT_EQ(inEnvironment("first"), RankCheck::First);
+  EXPECT_EQ(inEnvironment("always"), RankCheck::Always);
+  EXPECT_EQ(errorOf(ErrorKind::Value, [&] { inEnvironment("never"); }),
+            "MESHFUSE_CHECK_RANKS: ranks compare programs at the first run, or on every call: got "
+            "'never'; set it to 'first' or 'always', or unset it to compare on calls that "
+            "communicate on the CPU");
+  ::unsetenv("MESHFUSE_CHECK_RANKS");
+  EXPECT_EQ(rankCheckFromEnvironment(), RankCheck::Communicating);
 }
 
 TEST(DistributedCall, DisagreementIsRaisedEachTimeUntilTheRanksAgree) {

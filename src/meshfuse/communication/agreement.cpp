@@ -6,6 +6,7 @@
 #include "meshfuse/base/error.h"
 #include "meshfuse/communication/ballot.h"
 #include "meshfuse/communication/bounded_call.h"
+#include "meshfuse/communication/fingerprint_exchange.h"
 #include "meshfuse/communication/group_use_on_axis.h"
 #include "meshfuse/communication/store_poll.h"
 
@@ -14,6 +15,8 @@ namespace {
 
 // How often to see whether a rank that is waited for still runs.
 constexpr std::chrono::milliseconds kLivenessInterval{100};
+// How far apart the ranks of a group notice that it has failed.
+constexpr std::chrono::milliseconds kFaultPatience{1000};
 
 // The exchange on one axis. Owns all it needs: it may be left behind with a hung store.
 struct Exchange {
@@ -103,7 +106,7 @@ struct Agreement {
   const UserError error(
       ErrorKind::Runtime,
       {agreement.op(),
-       "every rank of the mesh comes to a program's first run within " + toText(agreement.deadline),
+       "every rank of the mesh comes to a program's call within " + toText(agreement.deadline),
        found,
        "check that all ranks run the same calls in the same order; then make the process group and "
        "the "
@@ -112,6 +115,13 @@ struct Agreement {
     use.state().poison(error.what());
   }
   throw error;
+}
+
+std::string whoIsMissing(const Agreement& agreement, const Ballot& ballot) {
+  const bool selfIsLate = std::ranges::any_of(ballot.missing, [&](const Suspect& suspect) {
+    return suspect.rank == agreement.binding.rank();
+  });
+  return (selfIsLate ? "the others gave up before this rank came: " : "") + toText(ballot.missing);
 }
 
 Ballot askAxis(const Agreement& agreement, const GroupUse& use, const Ballot& ballot,
@@ -134,10 +144,45 @@ Ballot askAxis(const Agreement& agreement, const GroupUse& use, const Ballot& ba
   return *heard;
 }
 
+// A rank that waits on a later axis for one that is held up on an earlier one waits a little longer to hear why.
+FingerprintsSeen exchangeOnAllAxes(const Agreement& agreement, uint64_t fingerprint) {
+  FingerprintsSeen seen;
+  std::chrono::milliseconds deadline = agreement.deadline;
+  for (const GroupUse& use : agreement.uses) {
+    exchangeFingerprints(use.group(), fingerprint, deadline, seen);
+    deadline += kStoreGrace;
+  }
+  return seen;
+}
+
+// Finds out through the stores who runs what and who is missing, and throws it. `fault` is what the backend said when the
+// groups themselves failed; they aren't used on then.
+void vote(const Agreement& agreement, Ballot ballot, const std::string& fault) {
+  // After a fault all others know of it as well; who has not come by now is late.
+  const std::chrono::milliseconds patience =
+      fault.empty() ? agreement.deadline : std::min(agreement.deadline, kFaultPatience);
+  Clock::time_point until = Clock::now() + patience;
+  for (const GroupUse& use : agreement.uses) {
+    ballot = askAxis(agreement, use, ballot, until);
+    until += kStoreGrace;
+  }
+  if (!ballot.missing.empty()) {
+    giveUp(agreement, whoIsMissing(agreement, ballot));
+  }
+  if (!fault.empty()) {
+    giveUp(agreement, "no rank could be named; the backend says '" + shortText(fault) + "'");
+  }
+  if (ballot.parties.size() > 1) {
+    throwUser(ErrorKind::Runtime,
+              {agreement.op(), "all ranks of a mesh run the same program", partiesText(ballot),
+               "run the same definition with the same global sizes, dtypes, placements and options "
+               "on all ranks"});
+  }
+}
+
 }  // namespace
 
 void agree(MeshBinding& binding, uint64_t fingerprint, const std::string& what) {
-  Ballot ballot = ballotOf(binding.rank(), fingerprint, what);
   const OpText op = [&] {
     return "agreement of " + binding.mesh().toText() + " on '" +
            ballotOf(0, 0, what).parties[0].what + "'";
@@ -157,22 +202,14 @@ void agree(MeshBinding& binding, uint64_t fingerprint, const std::string& what) 
   for (size_t i = 0; i < axes.size(); ++i) {
     joinAxis(binding, axes[i], agreement.uses[i], op, agreement.deadline);
   }
-  // A rank that gives up on one axis tells the next one so; those who wait there wait a little longer to hear it.
-  Clock::time_point until = Clock::now() + agreement.deadline;
-  for (const GroupUse& use : agreement.uses) {
-    ballot = askAxis(agreement, use, ballot, until);
-    until += kStoreGrace;
+  FingerprintsSeen seen;
+  if (std::ranges::all_of(agreement.uses, canExchangeFingerprints, &GroupUse::group)) {
+    seen = exchangeOnAllAxes(agreement, fingerprint);
+    if (seen.isSettled()) {
+      return;
+    }
   }
-  if (!ballot.missing.empty()) {
-    giveUp(agreement, toText(ballot.missing));
-  }
-  if (ballot.parties.size() > 1) {
-    throwUser(ErrorKind::Runtime,
-              {op(), "all ranks of a mesh run the same program", partiesText(ballot),
-               "run the same definition with the same global sizes, dtypes, placements and options "
-               "on all "
-               "ranks"});
-  }
+  vote(agreement, ballotOf(binding.rank(), fingerprint, what), seen.fault);
 }
 
 }  // namespace meshfuse

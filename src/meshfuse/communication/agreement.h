@@ -8,9 +8,10 @@
 
 namespace meshfuse {
 
-/// As Collectives::agree. Ranks exchange what they run through the stores of the mesh's groups, an axis after the other. A
-/// rank that does not come within the deadline, or has ended, is named by all others and the mesh's groups are poisoned;
-/// after a mere difference they can be used on.
+/// As Collectives::agree. Where the mesh's groups can exchange host memory, equal fingerprints are found equal with one
+/// message an axis. Otherwise, and to find out who differs, ranks tell what they run through the stores of the groups, an axis
+/// after the other. A rank that does not come within the deadline, or has ended, is named by all others and the mesh's groups
+/// are poisoned; after a mere difference they can be used on.
 void agree(MeshBinding& binding, uint64_t fingerprint, const std::string& what);
 
 }  // namespace meshfuse

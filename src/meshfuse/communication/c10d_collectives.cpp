@@ -35,14 +35,6 @@ struct Call {
   }
 };
 
-// The first sentence of a backend's error, without the source location before it.
-std::string shortText(const std::string& error) {
-  size_t begin = error.starts_with("[/") ? error.find("] ") : std::string::npos;
-  begin = begin == std::string::npos ? 0 : begin + 2;
-  const size_t end = std::min(error.find(". ", begin), error.find('\n', begin));
-  return error.substr(begin, end == std::string::npos ? end : end - begin);
-}
-
 [[noreturn]] void raiseFault(const Call& call, GroupState& state,
                              std::chrono::milliseconds deadline, bool timedOut,
                              const std::string& error) {

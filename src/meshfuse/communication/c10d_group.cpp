@@ -1,5 +1,6 @@
 #include "meshfuse/communication/c10d_group.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -69,6 +70,11 @@ LiveGroup::~LiveGroup() = default;
 int64_t LiveGroup::size() const { return group_->getSize(); }
 int64_t LiveGroup::rank() const { return group_->getRank(); }
 
+bool LiveGroup::hasBackend(at::DeviceType device) const {
+  return std::ranges::any_of(group_->getDeviceTypes(),
+                             [&](at::Device known) { return known.type() == device; });
+}
+
 std::string LiveGroup::backend(at::DeviceType device) const {
   return backendFor(*group_, device)->getBackendName();
 }
@@ -134,6 +140,13 @@ void LiveGroup::reduceScatter(const at::Tensor& out, const at::Tensor& in, Reduc
   finish(std::get<1>(op.call(output, input, group_,
                              c10::make_intrusive<c10d::ReduceOp>(reduceOp(kind)), true,
                              deadline.count())));
+}
+
+std::string shortText(const std::string& backendError) {
+  size_t begin = backendError.starts_with("[/") ? backendError.find("] ") : std::string::npos;
+  begin = begin == std::string::npos ? 0 : begin + 2;
+  const size_t end = std::min(backendError.find(". ", begin), backendError.find('\n', begin));
+  return backendError.substr(begin, end == std::string::npos ? end : end - begin);
 }
 
 struct GroupRef::Target {

@@ -31,6 +31,7 @@ class LiveGroup {
 
   int64_t size() const;
   int64_t rank() const;
+  bool hasBackend(at::DeviceType device) const;
   /// `gloo`, `nccl`, `fake`, …; throws UserError(Value) when the group has none for such tensors.
   std::string backend(at::DeviceType device) const;
   /// torch's fake group: one process that plays one rank of many; nothing is exchanged.
@@ -53,6 +54,9 @@ class LiveGroup {
  private:
   c10::intrusive_ptr<c10d::ProcessGroup> group_;
 };
+
+/// The first sentence of a backend's error, without the source location before it.
+std::string shortText(const std::string& backendError);
 
 /// Refers to one group object. By name it keeps nothing alive and follows torch's registry; held, it keeps the object.
 class GroupRef {

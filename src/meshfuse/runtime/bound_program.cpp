@@ -112,6 +112,9 @@ BoundProgram::BoundProgram(const Fusion& fusion, std::span<const ArgView> args,
     mesh_ = firstDistributed->sharding->mesh;
     concrete = propagateShardings(concrete, shardingsOf(args));
     fingerprint_ = structuralHash(concrete);
+    summary_ = summaryOf(concrete);
+    communicatesOnCpu_ =
+        firstDistributed->sharding->device == MeshDevice::Cpu && !collectivesOf(concrete).empty();
     for (ValId id : concrete.outputs()) {
       const TensorType& type = concrete.val(id).tensor();
       OutputLayout layout;
@@ -135,9 +138,14 @@ BoundProgram::BoundProgram(const Fusion& fusion, std::span<const ArgView> args,
 
 void BoundProgram::run(std::span<const ArgView> args, const CallContext& context,
                        CallResults& results) const {
-  if (distributed_ && context.collectives != nullptr &&
-      (context.agreeAlways || agreement_.load(std::memory_order_acquire) != Agreement::Done)) {
-    agree(context);
+  if (distributed_ && context.collectives != nullptr) {
+    if (isCheckedEachCall(context.rankCheck)) {
+      const BlockingScope scope(context.blocking);
+      agree(context);
+    } else if (agreement_.load(std::memory_order_acquire) != Agreement::Done) {
+      const BlockingScope scope(context.blocking);
+      agreeOnce(context);
+    }
   }
   results.programId = id_;
   if (elementwise_) {
@@ -163,14 +171,15 @@ std::string BoundProgram::toText() const {
   return text;
 }
 
+bool BoundProgram::isCheckedEachCall(RankCheck check) const noexcept {
+  return check == RankCheck::Always || (check == RankCheck::Communicating && communicatesOnCpu_);
+}
+
 void BoundProgram::agree(const CallContext& context) const {
-  const BlockingScope scope(context.blocking);
-  const std::string what = summaryOf(fusion());
-  if (context.agreeAlways) {
-    context.collectives->agree(mesh_, fingerprint_, what);
-    agreement_.store(Agreement::Done, std::memory_order_release);
-    return;
-  }
+  context.collectives->agree(mesh_, fingerprint_, summary_);
+}
+
+void BoundProgram::agreeOnce(const CallContext& context) const {
   for (;;) {
     Agreement state = Agreement::None;
     if (agreement_.compare_exchange_strong(state, Agreement::Running)) {
@@ -183,7 +192,7 @@ void BoundProgram::agree(const CallContext& context) const {
   }
   Agreement outcome = Agreement::None;
   try {
-    context.collectives->agree(mesh_, fingerprint_, what);
+    agree(context);
     outcome = Agreement::Done;
   } catch (...) {
     agreement_.store(outcome);

@@ -31,7 +31,7 @@ class BoundProgram {
   bool isElementwise() const noexcept { return elementwise_.has_value(); }
 
   /// Runs it for arguments that match its signature and puts the outputs, in order, into `results`, which is empty. The ranks
-  /// of a distributed program agree on it before its first run.
+  /// of a distributed program agree on it before its first run, and before others as the context's rank check says.
   void run(std::span<const ArgView> args, const CallContext& context, CallResults& results) const;
 
   /// How it runs, the fusion with this signature's sizes and placements (changes of placement are `reshard` calls), and the
@@ -48,7 +48,9 @@ class BoundProgram {
   enum class Agreement : uint8_t { None, Running, Done };
 
   const Fusion& fusion() const;
+  bool isCheckedEachCall(RankCheck check) const noexcept;
   void agree(const CallContext& context) const;
+  void agreeOnce(const CallContext& context) const;
   void runElementwise(std::span<const ArgView> args, const CallContext& context,
                       CallResults& results) const;
   void evaluate(std::span<const ArgView> args, const CallContext& context,
@@ -60,6 +62,9 @@ class BoundProgram {
   bool distributed_ = false;
   DeviceMesh mesh_;
   uint64_t fingerprint_ = 0;
+  /// For other ranks when theirs differ.
+  std::string summary_;
+  bool communicatesOnCpu_ = false;
   std::vector<OutputLayout> outputs_;
   std::optional<ElementwiseProgram> elementwise_;
   /// What the loop computes, for people; a Program has its own.

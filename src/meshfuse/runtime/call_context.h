@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "meshfuse/evaluator/collectives.h"
+#include "meshfuse/runtime/rank_check.h"
 
 namespace meshfuse {
 
@@ -38,8 +39,7 @@ struct CallContext {
   uint64_t binding = 0;
   /// Every operation goes through ATen's dispatcher, as active dispatch modes expect.
   bool dispatchAll = false;
-  /// Ranks compare the program on every call, not only at its first run.
-  bool agreeAlways = false;
+  RankCheck rankCheck = RankCheck::Communicating;
   /// This process's row-major position in the mesh.
   int64_t rank = 0;
   /// Null is enough for programs that do not communicate.

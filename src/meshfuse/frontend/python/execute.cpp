@@ -203,7 +203,7 @@ PyObject* run(PyObject* self, Parameters parameters, Way way) {
     context.binding = mesh->binding().id();
     context.rank = mesh->linearRank();
     context.collectives = &mesh->collectives();
-    context.agreeAlways = mesh->agreeAlways();
+    context.rankCheck = mesh->rankCheck();
   }
   CallResults results;
   executor.run(arguments.views(), context, results);

@@ -1,7 +1,6 @@
 #include "meshfuse/frontend/python/mesh_record.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 #include <string_view>
 
@@ -122,9 +121,7 @@ std::shared_ptr<MeshRecord> makeRecord(PyObject* mesh) {
   const auto rank = nb::cast<int64_t>(description.attr("rank"));
   std::shared_ptr<MeshBinding> binding =
       MeshBinding::fromGroupNames(std::move(ranks), std::move(names), rank);
-  const char* check = std::getenv("MESHFUSE_CHECK_RANKS");
-  return std::make_shared<MeshRecord>(mesh, std::move(binding), device,
-                                      check != nullptr && std::string_view(check) == "always");
+  return std::make_shared<MeshRecord>(mesh, std::move(binding), device, rankCheckFromEnvironment());
 }
 
 }  // namespace
@@ -161,13 +158,13 @@ MeshRecord& addMeshRecord(PyObject* mesh) {
 }
 
 MeshRecord::MeshRecord(PyObject* mesh, std::shared_ptr<MeshBinding> binding, MeshDevice device,
-                       bool agreeAlways)
+                       RankCheck rankCheck)
     : mesh_(mesh),
       binding_(std::move(binding)),
       device_(device),
       collectives_(makeCollectives(binding_)),
       linearRank_(binding_->mesh().linearIndexOf(binding_->rank())),
-      agreeAlways_(agreeAlways) {
+      rankCheck_(rankCheck) {
   Py_INCREF(mesh_);
 }
 

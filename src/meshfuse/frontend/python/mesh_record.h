@@ -14,6 +14,7 @@
 #include "meshfuse/evaluator/collectives.h"
 #include "meshfuse/mesh/sharding.h"
 #include "meshfuse/runtime/call_results.h"
+#include "meshfuse/runtime/rank_check.h"
 
 namespace meshfuse {
 
@@ -32,7 +33,7 @@ struct SpecRecord {
 class MeshRecord : public std::enable_shared_from_this<MeshRecord> {
  public:
   MeshRecord(PyObject* mesh, std::shared_ptr<MeshBinding> binding, MeshDevice device,
-             bool agreeAlways);
+             RankCheck rankCheck);
   ~MeshRecord();
 
   PyObject* mesh() const noexcept { return mesh_; }
@@ -40,7 +41,7 @@ class MeshRecord : public std::enable_shared_from_this<MeshRecord> {
   MeshDevice device() const noexcept { return device_; }
   const Collectives& collectives() const noexcept { return collectives_; }
   int64_t linearRank() const noexcept { return linearRank_; }
-  bool agreeAlways() const noexcept { return agreeAlways_; }
+  RankCheck rankCheck() const noexcept { return rankCheck_; }
 
   /// The record of a spec with these parts (borrowed), or null.
   const SpecRecord* findSpec(PyObject* placements, PyObject* tensorMeta,
@@ -66,7 +67,7 @@ class MeshRecord : public std::enable_shared_from_this<MeshRecord> {
   MeshDevice device_;
   Collectives collectives_;
   int64_t linearRank_;
-  bool agreeAlways_;
+  RankCheck rankCheck_;
   std::vector<std::unique_ptr<SpecRecord>> specs_;
   size_t nextSpec_ = 0;  // the place after the last one found: calls repeat their arguments' order
   std::unordered_map<uint64_t, std::vector<PyObject*>> outputSpecs_;
