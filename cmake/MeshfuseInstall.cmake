@@ -13,8 +13,8 @@ endif()
 install(TARGETS meshfuse LIBRARY DESTINATION meshfuse COMPONENT python EXCLUDE_FROM_ALL)
 if(TARGET meshfuse_python)
   install(TARGETS meshfuse_python LIBRARY DESTINATION meshfuse COMPONENT python EXCLUDE_FROM_ALL)
-  install(FILES ${MESHFUSE_PYTHON_STUB} ${MESHFUSE_PYTHON_OPS_STUB} DESTINATION meshfuse COMPONENT python
-          EXCLUDE_FROM_ALL)
+  install(FILES ${MESHFUSE_PYTHON_STUB} ${MESHFUSE_PYTHON_OPS_STUB} ${MESHFUSE_PYTHON_OP_REFERENCE}
+          DESTINATION meshfuse COMPONENT python EXCLUDE_FROM_ALL)
 endif()
 
 set(_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/meshfuse)

@@ -77,13 +77,18 @@ nanobind_add_stub(
   PYTHON_PATH ${PROJECT_BINARY_DIR}/python
   DEPENDS meshfuse_python meshfuse)
 
-# The same for fd.ops, from the op table.
+# From the op table: the same for fd.ops, and its reference page.
 set(MESHFUSE_PYTHON_OPS_STUB ${MESHFUSE_PYTHON_DIR}/ops.pyi)
-set(_generator ${PROJECT_SOURCE_DIR}/tools/generate_op_stubs.py)
-add_custom_command(
-  OUTPUT ${MESHFUSE_PYTHON_OPS_STUB}
-  COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${PROJECT_BINARY_DIR}/python ${Python_EXECUTABLE} ${_generator}
-          ${MESHFUSE_PYTHON_OPS_STUB}
-  DEPENDS meshfuse_python meshfuse ${_generator}
-  VERBATIM)
-add_custom_target(meshfuse_ops_stub ALL DEPENDS ${MESHFUSE_PYTHON_OPS_STUB})
+set(MESHFUSE_PYTHON_OP_REFERENCE ${MESHFUSE_PYTHON_DIR}/op_reference.md)
+function(meshfuse_generate generator output)
+  set(_generator ${PROJECT_SOURCE_DIR}/tools/${generator})
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${PROJECT_BINARY_DIR}/python ${Python_EXECUTABLE} ${_generator}
+            ${output}
+    DEPENDS meshfuse_python meshfuse ${_generator}
+    VERBATIM)
+endfunction()
+meshfuse_generate(generate_op_stubs.py ${MESHFUSE_PYTHON_OPS_STUB})
+meshfuse_generate(generate_op_reference.py ${MESHFUSE_PYTHON_OP_REFERENCE})
+add_custom_target(meshfuse_ops_stub ALL DEPENDS ${MESHFUSE_PYTHON_OPS_STUB} ${MESHFUSE_PYTHON_OP_REFERENCE})

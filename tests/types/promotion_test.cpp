@@ -290,6 +290,29 @@ TEST(LanguagePromotion, OperatorClasses) {
       {Bitwise, Float, "refused"},
       {Bitwise, Half, "refused"},
       {Bitwise, ComplexFloat, "refused"},
+      {UnaryReal, Half, "Float -> Float"},
+      {UnaryReal, UInt64, "Float -> Float"},
+      {UnaryReal, ComplexFloat, "refused"},
+      {PromoteReal, Bool, "Bool -> Bool"},
+      {PromoteReal, ComplexDouble, "refused"},
+      {PromoteReal, UInt64, "refused"},
+      {PromoteNumber, Bool, "refused"},
+      {PromoteNumber, Int, "Int -> Int"},
+      {PromoteNumber, ComplexFloat, "refused"},
+      {Promote, UInt64, "refused"},
+      {DivideReal, Int, "Float -> Float"},
+      {DivideReal, ComplexFloat, "refused"},
+      {Order, Half, "Float -> Bool"},
+      {Order, ComplexFloat, "refused"},
+      {Order, UInt64, "refused"},
+      {Compare, UInt64, "UInt64 -> Bool"},
+      {Bitwise, UInt64, "UInt64 -> UInt64"},
+      {Shift, UInt64, "refused"},
+      {KeepReal, UInt64, "refused"},
+      {KeepFirst, ComplexFloat, "refused"},
+      {Magnitude, UInt64, "refused"},
+      {PredicateReal, Float, "Float -> Bool"},
+      {PredicateReal, ComplexFloat, "refused"},
       {Keep, Half, "Half -> Half"},
       {Keep, Int, "Int -> Int"},
       {Predicate, Half, "Half -> Bool"},
@@ -303,8 +326,7 @@ TEST(LanguagePromotion, OperatorClasses) {
   for (const ClassRow& row : rows) {
     std::optional<OpTypes> types = applyDtypeClass(row.dtypeClass, row.promoted);
     EXPECT_EQ(types ? textOf(*types) : "refused", row.types)
-        << "class " << static_cast<char>('A' + static_cast<int>(row.dtypeClass)) << " of "
-        << textOf(row.promoted);
+        << "class " << static_cast<int>(row.dtypeClass) << " of " << textOf(row.promoted);
   }
 }
 

@@ -47,6 +47,11 @@ at::Tensor operandOf(const PolymorphicValue& value, at::ScalarType dtype, at::De
   return toTensor(value, device).to(dtype);
 }
 
+/// ATen has few functions of 8-bit floats; Float holds all their values.
+at::ScalarType calculationType(PrimType compute) {
+  return isReducedFloat(compute) && bitsOf(compute) == 8 ? at::kFloat : torchDtype(compute);
+}
+
 }  // namespace
 
 std::vector<PolymorphicValue> evaluatePointwise(const EvalCall& call) {
@@ -54,7 +59,7 @@ std::vector<PolymorphicValue> evaluatePointwise(const EvalCall& call) {
   const std::vector<TensorType> tensors = tensorOperands(*call.fusion, call.expr->args);
   const OpTypes types = pointwiseTypes({&op, call.fusion, call.expr->args, tensors});
   const PointwiseRow& row = pointwiseRows()[static_cast<size_t>(op.pointwiseRow)];
-  const at::ScalarType compute = torchDtype(types.compute);
+  const at::ScalarType compute = calculationType(types.compute);
   const at::Device device = deviceOf(call);
   std::array<at::Tensor, 4> x;
   for (size_t i = 0; i < call.values.size(); ++i) {

@@ -22,6 +22,11 @@ at::Tensor withoutMinusOne(const at::Tensor& divisor) {
 
 at::Tensor absoluteOf(const at::Tensor& x) { return isBool(x) ? at::clone(x) : at::abs(x); }
 
+at::Tensor complementOf(const at::Tensor& x) {
+  return x.scalar_type() == at::kUInt64 ? at::bitwise_not(x.view(at::kLong)).view(at::kUInt64)
+                                        : at::bitwise_not(x);
+}
+
 at::Tensor fractionOf(const at::Tensor& x) {
   return isBool(x) || isWhole(x) ? at::zeros_like(x) : at::frac(x);
 }
@@ -68,7 +73,16 @@ at::Tensor logicalRightShiftOf(const at::Tensor& x0, const at::Tensor& x1) {
   return at::where(at::eq(x1, 0), x0, at::where(moves, shifted, at::zeros({}, x0.options())));
 }
 
+at::Tensor choiceOf(const at::Tensor& x0, const at::Tensor& x1, const at::Tensor& x2) {
+  return x1.scalar_type() == at::kUInt64
+             ? at::where(x0, x1.view(at::kLong), x2.view(at::kLong)).view(at::kUInt64)
+             : at::where(x0, x1, x2);
+}
+
 at::Tensor interpolationOf(const at::Tensor& x0, const at::Tensor& x1, const at::Tensor& x2) {
+  if (isBool(x0)) {
+    return at::where(x2, x1, x0);
+  }
   if (isWhole(x0)) {
     return at::add(x0, at::mul(x2, at::sub(x1, x0)));
   }

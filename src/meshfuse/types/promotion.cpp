@@ -231,18 +231,70 @@ PrimType promoteOperands(std::span<const PromotionOperand> operands) {
   return *result;
 }
 
+namespace {
+
+bool refusesComplex(DtypeClass dtypeClass) noexcept {
+  switch (dtypeClass) {
+    case DtypeClass::UnaryReal:
+    case DtypeClass::PromoteReal:
+    case DtypeClass::PromoteNumber:
+    case DtypeClass::DivideReal:
+    case DtypeClass::Order:
+    case DtypeClass::KeepReal:
+    case DtypeClass::KeepFirst:
+    case DtypeClass::PredicateReal:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// torch has no arithmetic for them on CPUs.
+bool refusesUnsigned(DtypeClass dtypeClass) noexcept {
+  switch (dtypeClass) {
+    case DtypeClass::Promote:
+    case DtypeClass::PromoteReal:
+    case DtypeClass::PromoteNumber:
+    case DtypeClass::Order:
+    case DtypeClass::Shift:
+    case DtypeClass::KeepReal:
+    case DtypeClass::KeepFirst:
+    case DtypeClass::Magnitude:
+    case DtypeClass::PredicateReal:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool acceptsDomain(DtypeClass dtypeClass, PrimType type) noexcept {
+  return !(isComplex(type) && refusesComplex(dtypeClass)) &&
+         !(type == UInt64 && refusesUnsigned(dtypeClass)) &&
+         !(type == Bool && dtypeClass == DtypeClass::PromoteNumber);
+}
+
+}  // namespace
+
 std::optional<OpTypes> applyDtypeClass(DtypeClass dtypeClass, PrimType promoted) noexcept {
   if (promoted == Null) {
+    return std::nullopt;
+  }
+  if (!acceptsDomain(dtypeClass, promoted)) {
     return std::nullopt;
   }
   const std::optional<OpTypes> unchanged = OpTypes{promoted, promoted};
   switch (dtypeClass) {
     case DtypeClass::UnaryFloat:
+    case DtypeClass::UnaryReal:
     case DtypeClass::TrueDivide:
+    case DtypeClass::DivideReal:
       return OpTypes{toFloating(promoted), toFloating(promoted)};
     case DtypeClass::Promote:
+    case DtypeClass::PromoteReal:
+    case DtypeClass::PromoteNumber:
       return OpTypes{upcast(promoted), upcast(promoted)};
     case DtypeClass::Compare:
+    case DtypeClass::Order:
       return OpTypes{upcast(promoted), Bool};
     case DtypeClass::Logical:
       return OpTypes{Bool, Bool};
@@ -250,8 +302,6 @@ std::optional<OpTypes> applyDtypeClass(DtypeClass dtypeClass, PrimType promoted)
       return isIntegralOrBool(categoryOf(promoted)) ? unchanged : std::nullopt;
     case DtypeClass::Shift:
       return categoryOf(promoted) == TypeCategory::Integral ? unchanged : std::nullopt;
-    case DtypeClass::KeepReal:
-      return isComplex(promoted) ? std::nullopt : unchanged;
     case DtypeClass::KeepFloating:
       return isIntegralOrBool(categoryOf(promoted)) ? std::nullopt : unchanged;
     case DtypeClass::FullFloat:
@@ -267,8 +317,10 @@ std::optional<OpTypes> applyDtypeClass(DtypeClass dtypeClass, PrimType promoted)
              : promoted == Double ? std::optional(OpTypes{Double, ComplexDouble})
                                   : std::nullopt;
     case DtypeClass::Predicate:
+    case DtypeClass::PredicateReal:
       return OpTypes{promoted, Bool};
     case DtypeClass::Keep:
+    case DtypeClass::KeepReal:
     case DtypeClass::KeepFirst:
     case DtypeClass::Select:
       return unchanged;
@@ -281,9 +333,21 @@ std::string_view ruleOf(DtypeClass dtypeClass) noexcept {
     case DtypeClass::Bitwise:
       return "Integer or boolean input is required";
     case DtypeClass::Shift:
-      return "Integer input is required";
-    case DtypeClass::KeepReal:
+      return "Integer input other than UInt64 is required";
+    case DtypeClass::UnaryReal:
+    case DtypeClass::DivideReal:
       return "Real input is required";
+    case DtypeClass::Promote:
+    case DtypeClass::Magnitude:
+      return "Input other than UInt64 is required";
+    case DtypeClass::KeepReal:
+    case DtypeClass::KeepFirst:
+    case DtypeClass::PromoteReal:
+    case DtypeClass::PredicateReal:
+    case DtypeClass::Order:
+      return "Real input other than UInt64 is required";
+    case DtypeClass::PromoteNumber:
+      return "Integer or floating point input other than UInt64 is required";
     case DtypeClass::KeepFloating:
       return "Floating point or complex input is required";
     case DtypeClass::ImaginaryPart:

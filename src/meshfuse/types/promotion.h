@@ -40,22 +40,28 @@ PrimType promoteOperands(std::span<const PromotionOperand> operands);
 /// How an op's types follow from the promoted type.
 enum class DtypeClass : uint8_t {
   UnaryFloat,     // A: Bool/Int -> Float, reduced floats -> Float
+  UnaryReal,      // A: complex refused
   Promote,        // B: reduced floats -> Float
+  PromoteReal,    // B: complex refused
+  PromoteNumber,  // B: complex and Bool refused
   TrueDivide,     // C: as Promote, integral -> Float
+  DivideReal,     // C: complex refused
   Compare,        // D: operands promoted as Promote, result Bool
+  Order,          // D: complex refused
   Logical,        // E: operands cast to Bool, result Bool
   Bitwise,        // F: the promoted type; floating and complex refused
   Shift,          // F without Bool
   Keep,           // G: the promoted type, no upcast
   KeepReal,       // G: complex refused
   KeepFloating,   // G: Bool and integral refused
-  KeepFirst,      // G: the type of the first operand; the others are cast to it
+  KeepFirst,      // G: the type of the first operand; the others are cast to it; complex refused
   Magnitude,      // G: complex -> its real type
   RealPart,       // G: complex -> its real type
   ImaginaryPart,  // complex -> its real type; others refused
   MakeComplex,    // Float -> ComplexFloat, Double -> ComplexDouble; others refused
   FullFloat,      // Float or Double; others refused
   Predicate,      // H: the operand keeps its type, result Bool
+  PredicateReal,  // H: complex refused
   Select,         // I: promotion without upcast
 };
 
@@ -65,8 +71,8 @@ struct OpTypes {
   PrimType result;
 };
 
-/// Applies an op's class to its promoted operand type; nullopt where the class refuses the type,
-/// and for Null.
+/// Applies an op's class to its promoted operand type; nullopt where the class refuses the type, and for Null. Classes that
+/// compute numbers or compare them by order refuse UInt64, which is carried and has its bits changed, and nothing more.
 std::optional<OpTypes> applyDtypeClass(DtypeClass dtypeClass, PrimType promoted) noexcept;
 
 /// What a class accepts, as the rule of an error: `Integer or boolean input is required`.

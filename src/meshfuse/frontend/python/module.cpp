@@ -3,6 +3,7 @@
 
 #include "meshfuse/frontend/python/bind_communication.h"
 #include "meshfuse/frontend/python/bind_definition.h"
+#include "meshfuse/frontend/python/bind_op_reference.h"
 #include "meshfuse/frontend/python/execute.h"
 #include "meshfuse/frontend/python/mesh_record.h"
 
@@ -13,6 +14,7 @@ NB_MODULE(_C, module) {
   module.attr("version") = MESHFUSE_VERSION;
   nb::class_<meshfuse::DefinitionObject> definition = meshfuse::bindExecute(module);
   meshfuse::bindDefinition(module, definition);
+  meshfuse::bindOpReference(module);
   meshfuse::bindCommunication(module);
   module.def(
       "_release_meshes", meshfuse::releaseMeshes,
