@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import torch
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 BUILD = Path(os.environ["MESHFUSE_TEST_BUILD"])
 
@@ -19,18 +21,27 @@ def run(*command: str | Path) -> str:
     return result.stdout
 
 
+LAUNCHER = (
+    "-m",
+    "torch.distributed.run",
+    "--standalone",
+    "--local-addr",
+    "127.0.0.1",
+    "--nproc-per-node",
+    "2",
+)
+
+
+def test_the_smallest_distributed_program() -> None:
+    output = run(sys.executable, *LAUNCHER, EXAMPLES / "two_ranks.py")
+    total = torch.arange(-12.0, 12.0).view(6, 4).sum(0).relu().tolist()
+    assert output.startswith(f"(Replicate(),) {total} {total}\n")
+    assert "all_reduce of 16 bytes" in output
+
+
 def test_the_block_on_two_processes_and_on_one() -> None:
     script = EXAMPLES / "tensor_parallel_block.py"
-    launcher = [
-        "-m",
-        "torch.distributed.run",
-        "--standalone",
-        "--local-addr",
-        "127.0.0.1",
-        "--nproc-per-node",
-        "2",
-    ]
-    two = run(sys.executable, *launcher, script)
+    two = run(sys.executable, *LAUNCHER, script)
     one = run(sys.executable, script)
     first_values = re.compile(r"^first values: .*$", re.MULTILINE)
     assert first_values.findall(two) == first_values.findall(one) != []
