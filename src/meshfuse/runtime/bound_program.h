@@ -11,6 +11,7 @@
 #include "meshfuse/evaluator/program.h"
 #include "meshfuse/runtime/call_results.h"
 #include "meshfuse/runtime/elementwise_program.h"
+#include "meshfuse/runtime/input_writes.h"
 #include "meshfuse/runtime/signature.h"
 
 namespace meshfuse {
@@ -31,7 +32,7 @@ class BoundProgram {
   bool isElementwise() const noexcept { return elementwise_.has_value(); }
 
   /// Runs it for arguments that match its signature and puts the outputs, in order, into `results`, which is empty. The ranks
-  /// of a distributed program agree on it before its first run.
+  /// of a distributed program agree on it before its first run, and meet once more before any of them writes its inputs.
   void run(std::span<const ArgView> args, const CallContext& context, CallResults& results) const;
 
   /// How it runs, the fusion with this signature's sizes and placements (changes of placement are `reshard` calls), and the
@@ -53,6 +54,10 @@ class BoundProgram {
                       CallResults& results) const;
   void evaluate(std::span<const ArgView> args, const CallContext& context,
                 CallResults& results) const;
+  void write(const CallContext& context, std::span<const at::Tensor> targets,
+             std::span<PolymorphicValue> computed) const;
+  void agreeToWrite(const CallContext& context) const;
+  void tellFailure(const CallContext& context, const char* error) const noexcept;
   PolymorphicValue wrap(size_t output, PolymorphicValue&& value) const;
 
   uint64_t id_;
@@ -60,7 +65,10 @@ class BoundProgram {
   bool distributed_ = false;
   DeviceMesh mesh_;
   uint64_t fingerprint_ = 0;
+  bool communicates_ = false;
   std::vector<OutputLayout> outputs_;
+  std::vector<int32_t> returnedInputs_;  // as of returnedInputs()
+  std::vector<uint32_t> writtenInputs_;
   std::optional<ElementwiseProgram> elementwise_;
   /// What the loop computes, for people; a Program has its own.
   std::optional<Fusion> elementwiseFusion_;
