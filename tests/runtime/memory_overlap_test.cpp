@@ -89,8 +89,8 @@ TEST(MemoryOverlap, AgreesWithTheSetsOfAddresses) {
     shared += isShared ? 1 : 0;
     twice += isTwice ? 1 : 0;
   }
-  EXPECT_GT(shared, 300);
-  EXPECT_GT(twice, 300);
+  EXPECT_GT(shared, 100);
+  EXPECT_GT(twice, 100);
 }
 
 TEST(MemoryOverlap, SlicesOfLargeTensorsAreToldApart) {

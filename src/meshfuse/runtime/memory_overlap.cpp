@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include <c10/util/SmallVector.h>
@@ -81,11 +82,11 @@ void addBytes(Terms& terms, const c10::TensorImpl& tensor, int64_t sign) {
 }  // namespace
 
 bool overlapsItself(c10::IntArrayRef sizes, c10::IntArrayRef strides) {
+  if (std::ranges::find(sizes, 0) != sizes.end()) {
+    return false;
+  }
   Terms terms;  // differences of two indices
   for (size_t dim = 0; dim < sizes.size(); ++dim) {
-    if (sizes[dim] == 0) {
-      return false;
-    }
     if (sizes[dim] > 1) {
       if (strides[dim] == 0) {
         return true;

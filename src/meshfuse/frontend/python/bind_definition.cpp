@@ -219,7 +219,7 @@ void bindDefining(nb::class_<DefinitionObject>& definition) {
       .def("define_vector", defineVector, "size"_a,
            nb::sig("def define_vector(self, size: int) -> list[Scalar]"),
            "`size` symbolic Int scalars, each its own input.")
-      .def("add_output", addOutput, "output"_a, "alias_input"_a = nb::none(),
+      .def("add_output", addOutput, nb::arg("output").none(), "alias_input"_a = nb::none(),
            nb::sig("def add_output(self, output: TensorView, alias_input: TensorView | None = None) "
                    "-> None"),
            "Returns this tensor from execute, after those added before. With alias_input, an input "
