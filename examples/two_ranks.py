@@ -1,6 +1,6 @@
 """The smallest distributed program: one definition, DTensors over two processes.
 
-    python -m torch.distributed.run --standalone --local-addr 127.0.0.1 --nproc-per-node 2 examples/two_ranks.py
+python -m torch.distributed.run --standalone --local-addr 127.0.0.1 --nproc-per-node 2 examples/two_ranks.py
 """
 
 import gc

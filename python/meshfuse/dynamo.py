@@ -24,4 +24,4 @@ def _execute(
     _enable_options: Sequence[str] = (),
     _disable_options: Sequence[str] = (),
 ) -> list[torch.Tensor]:
-    return execute_captured(self._name_in_graphs, inputs)
+    return execute_captured(self._form_in_graphs, inputs)

@@ -11,7 +11,7 @@ import torch
 from meshfuse import ops as _ops
 from meshfuse._C import FusionDefinitionBase, TensorView
 from meshfuse.executor_cache import FusionExecutorCache
-from meshfuse.graph_capture import Definition, execute_captured
+from meshfuse.graph_capture import Definition, Form, execute_captured
 from meshfuse.pytorch_utils import torch_dtype_to_nvfuser_dtype
 from meshfuse.reproduction import fake_copies, repro_script
 from meshfuse.validation import Validation
@@ -33,8 +33,8 @@ class FusionDefinition(FusionDefinitionBase):
 
     _fec: FusionExecutorCache | None = None
     _graph_definition: Definition | None = None
-    #: What graphs that torch captures call this definition; a text, since they are captured anew where it differs.
-    _name_in_graphs: str = ""
+    #: What graphs that torch captures know of this definition.
+    _form_in_graphs: Form = Form()
     #: What the inputs of the last execution with save_repro_inputs=True look like.
     fake_inputs: list[Any] | None = None
 
@@ -101,13 +101,13 @@ class FusionDefinition(FusionDefinitionBase):
 
     def _name_for_graphs(self) -> None:
         self._graph_definition = Definition(self)
-        self._name_in_graphs = self._graph_definition.name
+        self._form_in_graphs = self._graph_definition.form
 
     def _execute_on_fakes(self, inputs: Any) -> list[torch.Tensor]:
         """What execute does where an argument is a fake tensor; a graph that is being captured records it."""
         if self._graph_definition is None:
             self._name_for_graphs()
-        return execute_captured(self._name_in_graphs, inputs)
+        return execute_captured(self._form_in_graphs, inputs)
 
     def validate(
         self,

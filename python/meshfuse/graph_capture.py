@@ -1,10 +1,11 @@
-"""Executions inside graphs that torch captures: the operator ``torch.ops.meshfuse.execute`` and what it gives on fake tensors."""
+"""Executions inside graphs that torch captures: the operators ``torch.ops.meshfuse.execute`` and ``execute_in_place``, and what
+they give on fake tensors."""
 
 import atexit
 import itertools
 import weakref
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -21,30 +22,60 @@ _captured: dict[str, "Definition"] = {}
 atexit.register(_captured.clear)
 
 
+class Form(NamedTuple):
+    """What a graph has to know of a definition. Plain data, which torch.compile captures anew where it differs."""
+
+    name: str = ""
+    #: The positions of the inputs that are written, ascending.
+    written: tuple[int, ...] = ()
+    #: For each result the position of the written input that is given back as it, or -1.
+    given_back: tuple[int, ...] = ()
+
+
 class Definition:
     """What one block defined, under a name of its own."""
 
     def __init__(self, definition: Any) -> None:
-        self.name = f"definition_{next(_numbers)}"
         self.runner = FusionDefinitionBase()
         self.runner._adopt(definition.fusion)
-        _defined[self.name] = self
+        fusion = self.runner.fusion
+        written = tuple(sorted(fusion._written_inputs()))
+        returned = fusion._returned_inputs() if written else []
+        self.form = Form(
+            f"definition_{next(_numbers)}",
+            written,
+            tuple(position if position in written else -1 for position in returned),
+        )
+        _defined[self.form.name] = self
 
 
-def _runner(name: str) -> Any:
+def _definition(name: str) -> Definition:
     definition = _captured.get(name) or _defined.get(name)
     if definition is None:
         raise RuntimeError(
             f"meshfuse::execute: a graph runs in the process that captured it: got the unknown definition '{name}'; "
             "capture the graph again"
         )
-    return definition.runner
+    return definition
 
 
-def _inputs(tensors: Sequence[torch.Tensor], numbers: Sequence[Any], kinds: str) -> list[Any]:
-    """`kinds` says for each input whether it is the next tensor (t) or the next number (n)."""
-    remaining = {"t": iter(tensors), "n": iter(numbers)}
+def _inputs(
+    written: Sequence[torch.Tensor],
+    tensors: Sequence[torch.Tensor],
+    numbers: Sequence[Any],
+    kinds: str,
+) -> list[Any]:
+    """`kinds` says for each input whether it is the next that is written (w), the next tensor (t) or the next number (n)."""
+    remaining = {"w": iter(written), "t": iter(tensors), "n": iter(numbers)}
     return [next(remaining[kind]) for kind in kinds]
+
+
+def _computed(definition: Definition, outputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """The outputs without the written inputs among them, which whoever calls the operator has."""
+    given_back = definition.form.given_back
+    return [
+        output for index, output in enumerate(outputs) if not given_back or given_back[index] < 0
+    ]
 
 
 def _own_memory(
@@ -65,36 +96,66 @@ _library = torch.library.Library("meshfuse", "DEF")
 _library.define(
     "execute(str definition, Tensor[] tensors, Scalar[] numbers, str kinds) -> Tensor[]"
 )
+_library.define(
+    "execute_in_place(str definition, Tensor(a!)[] written, Tensor[] tensors, Scalar[] numbers, str kinds) -> Tensor[]"
+)
 
 
 @torch.library.impl(_library, "execute", "CompositeExplicitAutograd")
 def _execute(
     definition: str, tensors: list[torch.Tensor], numbers: list[Any], kinds: str
 ) -> list[torch.Tensor]:
-    outputs = _runner(definition).execute(_inputs(tensors, numbers, kinds))
+    outputs = _definition(definition).runner.execute(_inputs((), tensors, numbers, kinds))
     return _own_memory(outputs, tensors)
+
+
+@torch.library.impl(_library, "execute_in_place", "CompositeExplicitAutograd")
+def _execute_in_place(
+    definition: str,
+    written: list[torch.Tensor],
+    tensors: list[torch.Tensor],
+    numbers: list[Any],
+    kinds: str,
+) -> list[torch.Tensor]:
+    what = _definition(definition)
+    outputs = what.runner.execute(_inputs(written, tensors, numbers, kinds))
+    return _own_memory(_computed(what, outputs), [*written, *tensors])
 
 
 @torch.library.register_fake("meshfuse::execute", lib=_library)
 def _execute_on_fakes(
     definition: str, tensors: list[torch.Tensor], numbers: list[Any], kinds: str
 ) -> list[torch.Tensor]:
+    return _execute_in_place_on_fakes(definition, [], tensors, numbers, kinds)
+
+
+@torch.library.register_fake("meshfuse::execute_in_place", lib=_library)
+def _execute_in_place_on_fakes(
+    definition: str,
+    written: list[torch.Tensor],
+    tensors: list[torch.Tensor],
+    numbers: list[Any],
+    kinds: str,
+) -> list[torch.Tensor]:
     from torch._subclasses.fake_tensor import unset_fake_temporarily
 
-    runner = _runner(definition)
+    what = _definition(definition)
     if definition in _defined:
         _captured[definition] = _defined[definition]
     # The results' form comes from an execution on meta tensors. Its sizes are numbers, so a graph holds for the sizes that
     # it was captured with.
-    forms = [([int(n) for n in t.size()], [int(n) for n in t.stride()], t.dtype) for t in tensors]
+    given = [*written, *tensors]
+    forms = [([int(n) for n in t.size()], [int(n) for n in t.stride()], t.dtype) for t in given]
     plain = [_plain(number) for number in numbers]
     with unset_fake_temporarily():
         metas = [
             torch.empty_strided(size, stride, dtype=dtype, device="meta")
             for size, stride, dtype in forms
         ]
-        outputs = _own_memory(runner.execute(_inputs(metas, plain, kinds)), metas)
-    device = _device_of(tensors)
+        count = len(written)
+        outputs = what.runner.execute(_inputs(metas[:count], metas[count:], plain, kinds))
+        outputs = _own_memory(_computed(what, outputs), metas)
+    device = _device_of(given)
     return [
         torch.empty_strided(output.size(), output.stride(), dtype=output.dtype, device=device)
         for output in outputs
@@ -115,15 +176,38 @@ def _device_of(tensors: Sequence[torch.Tensor]) -> torch.device:
     return torch.device("cpu")
 
 
-def execute_captured(name: str, inputs: Sequence[Any]) -> list[torch.Tensor]:
+def execute_captured(form: Form, inputs: Sequence[Any]) -> list[torch.Tensor]:
     """``execute`` as the operator: what a graph records."""
-    tensors, numbers, kinds = [], [], ""
+    values: list[Any] = []
     for item in inputs:
-        for value in item if isinstance(item, (list, tuple)) else [item]:
-            if isinstance(value, torch.Tensor):
-                tensors.append(value.detach())
-                kinds += "t"
-            else:
-                numbers.append(value)
-                kinds += "n"
-    return torch.ops.meshfuse.execute(name, tensors, numbers, kinds)
+        values.extend(item if isinstance(item, (list, tuple)) else [item])
+    written, tensors, numbers, kinds = [], [], [], ""
+    for position, value in enumerate(values):
+        if not isinstance(value, torch.Tensor):
+            numbers.append(value)
+            kinds += "n"
+        elif position in form.written:
+            _check_writable(value, position)
+            written.append(value.detach())
+            kinds += "w"
+        else:
+            tensors.append(value.detach())
+            kinds += "t"
+    if not form.written:
+        return torch.ops.meshfuse.execute(form.name, tensors, numbers, kinds)
+    computed = torch.ops.meshfuse.execute_in_place(form.name, written, tensors, numbers, kinds)
+    if not form.given_back:
+        return computed
+    results, used = [], 0
+    for position in form.given_back:
+        results.append(values[position] if position >= 0 else computed[used])
+        used += position < 0
+    return results
+
+
+def _check_writable(tensor: torch.Tensor, position: int) -> None:
+    if tensor.requires_grad and torch.is_grad_enabled():
+        raise RuntimeError(
+            "execute: an input that is written takes no part in autograd, which could not follow the write: "
+            f"input {position} is written and requires grad; call execute under torch.no_grad(), or pass tensor.detach()"
+        )

@@ -32,18 +32,26 @@ _EXACT = {
 
 
 def get_val_tolerances(fusion: Fusion, args: Iterable[Any]) -> list[tuple[float, float]]:
-    """(atol, rtol) of each output for these arguments, by its type and by how many terms its elements combine.
+    """(atol, rtol) of each result for these arguments, by its type and by how many terms its elements combine.
 
     Integers and bools are exact. Others may lose 8 units in the last place, the absolute part times the square root of the
     number of terms that are summed on the way, as sums of random numbers do; types narrower than Half have ten times Half's
     tolerance. The absolute part is that of an output whose largest element is 1: checks multiply it by the largest element
     of the reference.
     """
-    sizes = fusion._reduction_sizes(flattened(args, "get_val_tolerances"))
-    return [
-        _tolerance(output.dtype(), size)
-        for output, size in zip(fusion.outputs(), sizes, strict=True)
+    return _tolerances(fusion, flattened(args, "get_val_tolerances"))[0]
+
+
+def _tolerances(
+    fusion: Fusion, args: list[Any]
+) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
+    """Of the results, and of the values that are written into inputs."""
+    tolerances = [
+        _tolerance(dtype, size)
+        for dtype, size in zip(fusion._result_types(), fusion._reduction_sizes(args), strict=True)
     ]
+    results = len(tolerances) - len(fusion._written_inputs())
+    return tolerances[:results], tolerances[results:]
 
 
 def _tolerance(dtype: DataType, terms: int) -> tuple[float, float]:
@@ -58,16 +66,33 @@ def validate_with_auto_inferred_outputs(
 ) -> None:
     """RuntimeError unless ``fusion_outputs`` are what the fusion computes from ``args``, within get_val_tolerances().
 
+    ``args`` are the inputs as they were before the execution, where the fusion writes some of them.
     An output is right that is close to the definition evaluated operation by operation in double. Where rounding decides
     what comes out (comparisons, conversions to integers, random numbers), it may be close to the same evaluation in the
     definition's own types instead. DTensors are compared as wholes with the undistributed evaluation.
     """
-    inputs = [_whole(value) for value in flattened(args, "validate")]
-    difference = compare(
-        [_whole(output) for output in fusion_outputs],
-        _references(fusion, inputs),
-        get_val_tolerances(fusion, inputs),
-    )
+    _check(fusion, fusion_outputs, flattened(args, "validate"), None)
+
+
+def _check(
+    fusion: Fusion,
+    outputs: Sequence[torch.Tensor],
+    before: list[Any],
+    after: list[Any] | None,
+) -> None:
+    """`after`: the arguments as the execution left them, where written inputs are to be checked as well."""
+    inputs = [_whole(value) for value in before]
+    references, written = _references(fusion, inputs)
+    tolerances, tolerances_of_written = _tolerances(fusion, inputs)
+    difference = compare([_whole(output) for output in outputs], references, tolerances)
+    if difference is None and after is not None:
+        positions = fusion._written_inputs()
+        difference = compare(
+            [_whole(after[position]) for position in positions],
+            written,
+            tolerances_of_written,
+            names=[f"input {position}, which is written," for position in positions],
+        )
     if difference is not None:
         raise RuntimeError(
             f"validate: results equal the definition evaluated operation by operation: {difference}; "
@@ -79,15 +104,16 @@ class Validation:
     """Inputs as they are before an execution, which may write to them and draws random numbers."""
 
     def __init__(self, inputs: Iterable[Any]) -> None:
-        self.inputs = [_kept(value) for value in flattened(inputs, "validate")]
+        self._executed = flattened(inputs, "validate")
+        self.inputs = [_kept(value) for value in self._executed]
         self._generators = _generator_states(self.inputs)
 
     def check(self, fusion: Fusion, outputs: Sequence[torch.Tensor]) -> None:
-        """validate_with_auto_inferred_outputs with the same inputs and random numbers."""
+        """validate_with_auto_inferred_outputs with the same inputs and random numbers; what was written is checked as well."""
         after = _generator_states(self.inputs)
         try:
             _restore(self._generators)
-            validate_with_auto_inferred_outputs(fusion, outputs, self.inputs)
+            _check(fusion, outputs, self.inputs, self._executed)
         finally:
             _restore(after)
 
@@ -112,8 +138,9 @@ def compare(
     references: Sequence[list[torch.Tensor]],
     tolerances: Sequence[tuple[float, float]],
     same_type: bool = False,
+    names: Sequence[str] | None = None,
 ) -> str | None:
-    """What differs; None when each output is close to one of its references."""
+    """What differs; None when each output is close to one of its references. `names`: what to call them."""
     if len(outputs) != len(references):
         return f"there are {len(outputs)} outputs and {len(references)} references"
     for index, output in enumerate(outputs):
@@ -122,7 +149,7 @@ def compare(
             for reference in references[index]
         ]
         if all(differences):
-            return f"output {index} {differences[0]}"
+            return f"{names[index] if names else f'output {index}'} {differences[0]}"
     return None
 
 
@@ -163,24 +190,32 @@ def _magnitude(reference: torch.Tensor) -> float:
     return max(finite.max().item(), _LEAST_MAGNITUDE) if finite.numel() else 1.0
 
 
-def _references(fusion: Fusion, inputs: list[Any]) -> list[list[torch.Tensor]]:
-    """For each output, what it may be: in double, and in the definition's own types."""
+_References = list[list[torch.Tensor]]
+
+
+def _references(fusion: Fusion, inputs: list[Any]) -> tuple[_References, _References]:
+    """For each output, and for each written input, what it may be: in double, and in the definition's own types."""
     states = _generator_states(inputs)
     own = _op_by_op(fusion._copy(), [_kept(value) for value in inputs])
+    results = len(own) - len(fusion._written_inputs())
     try:
         in_double = fusion._in_double()
         widened = [_widened(value) for value in inputs]
     except (RuntimeError, NotImplementedError, TypeError):
         # An operation, or torch's conversion, that knows the narrow type alone.
-        return [[reference] for reference in own]
+        single = [[reference] for reference in own]
+        return single[:results], single[results:]
     _restore(states)
-    return [list(pair) for pair in zip(_op_by_op(in_double, widened), own, strict=True)]
+    pairs = [list(pair) for pair in zip(_op_by_op(in_double, widened), own, strict=True)]
+    return pairs[:results], pairs[results:]
 
 
 def _op_by_op(fusion: Fusion, inputs: list[Any]) -> list[torch.Tensor]:
+    """The outputs, then the inputs that were written. `inputs` are copies that nobody else has."""
     runner = FusionDefinitionBase()
     runner._adopt(fusion)
-    return runner._execute_op_by_op(inputs)
+    outputs = runner._execute_op_by_op(inputs)
+    return [*outputs, *(inputs[position] for position in fusion._written_inputs())]
 
 
 def _widened(value: Any) -> Any:

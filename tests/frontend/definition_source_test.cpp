@@ -53,6 +53,24 @@ TEST(DefinitionSource, WritesTwoResultsOnOneLine) {
       << bodyOf(fd);
 }
 
+TEST(DefinitionSource, WritesWhatIsWrittenIntoInputs) {
+  FusionDefinition fd;
+  const ValueHandle a = fd.defineTensor({4});
+  const ValueHandle b = fd.defineTensor({4});
+  const ValueHandle c = lang::neg(a);
+  fd.addOutput(c, b);
+  fd.addOutput(c);
+  fd.addOutput(b, a);
+  const std::string body = bodyOf(fd);
+  EXPECT_TRUE(
+      body.ends_with("    tv2 = fd.ops.neg(tv0)\n"
+                     "    tv3 = fd.ops.set(tv1)\n"
+                     "    fd.add_output(tv2, alias_input=tv1)\n"
+                     "    fd.add_output(tv2)\n"
+                     "    fd.add_output(tv3, alias_input=tv0)\n"))
+      << body;
+}
+
 TEST(DefinitionSource, AnEmptyFusionIsAFunctionToo) {
   EXPECT_EQ(bodyOf(FusionDefinition()), "    pass\n");
 }

@@ -49,6 +49,27 @@ TEST(FusionDefinition, RunsALayerNormLikeAten) {
   EXPECT_TRUE(at::allclose(results[0].as<at::Tensor>(), at::layer_norm(x, {6}), 1e-12, 1e-12));
 }
 
+TEST(FusionDefinition, WritesIntoInputs) {
+  FusionDefinition fd;
+  const ValueHandle a = fd.defineTensor({-1});
+  const ValueHandle b = fd.defineTensor({-1});
+  fd.addOutput(lang::add(a, b), a);
+  const at::Tensor x = at::rand({4});
+  const at::Tensor y = at::rand({4});
+  const at::Tensor wanted = x + y;
+  EXPECT_EQ(fd.execute(argumentsOf({x, y})).size(), 0U);
+  EXPECT_TRUE(at::equal(x, wanted));
+  FusionDefinition other;
+  const ValueHandle c = other.defineTensor({-1});
+  EXPECT_TRUE(contains(errorOf(ErrorKind::Runtime, [&] { other.addOutput(lang::neg(c), a); }),
+                       "of another definition"));
+  EXPECT_TRUE(contains(
+      errorOf(ErrorKind::Type, [&] { other.addOutput(lang::neg(c), other.defineScalar()); }),
+      "is a scalar"));
+  EXPECT_TRUE(
+      contains(errorOf(ErrorKind::NotImplemented, [&] { other.executor(); }), "Fusion is empty!"));
+}
+
 TEST(FusionDefinition, EveryOperationHasATypedFunction) {
   FusionDefinition fd;
   const ValueHandle a = fd.defineTensor({2, 3});

@@ -21,7 +21,7 @@ from torch.distributed.tensor import (
     distribute_tensor,
 )
 
-from meshfuse import _C, FusionDefinition
+from meshfuse import _C, DataType, FusionDefinition
 
 
 def define(*ops: str) -> FusionDefinition:
@@ -136,6 +136,83 @@ def different_known_definitions(rank: Rank) -> None:
         torch.equal(whole(relu.execute([d])[0]), whole(d).sum(0).relu()) for _ in range(2)
     ]
     dist.destroy_process_group()
+
+
+def in_place(rank: Rank) -> None:
+    """Writes into inputs: local values, values that lie otherwise, uneven and empty shards."""
+    rank.start()
+    mesh = dist.init_device_mesh("cpu", (rank.size,))
+    with FusionDefinition() as fd:
+        x, y = (fd.define_tensor([-1, -1]) for _ in range(2))
+        value = fd.ops.add(x, y)
+        fd.add_output(value, x)
+        fd.add_output(fd.ops.neg(x))
+        fd.add_output(value)
+    problems = []
+    even, uneven = 2 * rank.size, 2 * rank.size + 1
+    for rows, placements in (
+        (even, (Shard(0), Shard(0))),
+        (even, (Shard(0), Replicate())),
+        (even, (Replicate(), Shard(0))),
+        (even, (Shard(0), Partial())),
+        (even, (Partial(), Replicate())),
+        (uneven, (Shard(0), Shard(0))),
+        (1, (Shard(0), Shard(0))),
+    ):
+        full, other = seeded(rows, 2 * rank.size), seeded(rows, 2 * rank.size) * 3
+        a = distribute_tensor(full, mesh, [placements[0]])
+        b = distribute_tensor(other, mesh, [placements[1]])
+        local, version = a.to_local(), a._version
+        negative, result = fd.execute([a, b])
+        ok = (
+            torch.equal(whole(a), full + other)
+            and torch.equal(whole(negative), -full)
+            and torch.equal(whole(b), other)
+            and result is a
+            and a._version == version + 1
+            and a.to_local().data_ptr() == local.data_ptr()
+        )
+        if not ok:
+            problems.append(f"{rows} rows as {placements}: {a}, {negative}")
+    a, b = (distribute_tensor(seeded(even, 2 * rank.size), mesh, [Shard(0)]) for _ in range(2))
+    fd.validate([a, b])
+    rank.reports["problems"] = problems
+    dist.destroy_process_group()
+
+
+def in_place_refused(rank: Rank) -> None:
+    """What a rank alone cannot do, no rank does."""
+    rank.start(timeout=5)
+    mesh = dist.init_device_mesh("cpu", (rank.size,))
+    with FusionDefinition() as fd:
+        x, y = (fd.define_tensor([-1], dtype=DataType.Int) for _ in range(2))
+        fd.add_output(fd.ops.div(x, y), x)
+    full = torch.arange(1, 2 * rank.size + 1)
+    a = distribute_tensor(full, mesh, [Shard(0)])
+    zero = distribute_tensor(torch.where(full == 2 * rank.size, 0, 1), mesh, [Shard(0)])
+    twos = distribute_tensor(torch.full_like(full, 2), mesh, [Shard(0)])
+    rank.report_error("a division by zero on the last rank", lambda: fd.execute([a, zero]))
+    rank.reports["untouched"] = torch.equal(whole(a), full) and a._version == 0
+    fd.execute([a, twos])
+    rank.reports["then"] = torch.equal(whole(a), full // 2)
+    uneven = distribute_tensor(torch.arange(2 * rank.size + 1), mesh, [Shard(0)])
+    replicated = distribute_tensor(torch.ones(2 * rank.size + 1).long(), mesh, [Replicate()])
+    with FusionDefinition() as gather:
+        x, y = (gather.define_tensor([-1], dtype=DataType.Int) for _ in range(2))
+        gather.add_output(gather.ops.neg(x), y)
+    rank.report_error("an uneven gather", lambda: gather.execute([uneven, replicated]))
+    parameter = torch.nn.Parameter(distribute_tensor(torch.ones(4), mesh, [Replicate()]))
+    with FusionDefinition() as negate:
+        x = negate.define_tensor([-1])
+        negate.add_output(negate.ops.neg(x), x)
+    rank.report_error("a parameter", lambda: negate.execute([parameter]))
+    with torch.no_grad():
+        negate.execute([parameter])
+    rank.reports["parameter"] = parameter.to_local().tolist() == [-1.0] * 4
+    # One rank does not come.
+    if rank.rank == 0:
+        rank.report_error("alone", lambda: fd.execute([a, twos]))
+        rank.reports["untouched alone"] = a._version == 1
 
 
 def rank_dies(rank: Rank) -> None:

@@ -68,6 +68,39 @@ def test_ranks_that_call_different_known_definitions_are_named_and_go_on(
         assert report["after"] == [True, True]
 
 
+@pytest.mark.parametrize("size", [2, 3])
+def test_inputs_are_written_where_they_lie(size: int, ranks: RankServer) -> None:
+    for report in ranks.reports("in_place", size):
+        assert report["problems"] == []
+
+
+def test_no_rank_writes_when_another_could_not(ranks: RankServer) -> None:
+    reports = ranks.reports("in_place_refused", 2)
+    by_zero = [report["a division by zero on the last rank"] for report in reports]
+    assert [error["kind"] for error in by_zero] == ["RuntimeError", "ZeroDivisionError"]
+    assert "no input was written, as not every rank has computed" in by_zero[0]["text"]
+    assert "rank 1 runs 'failed: " in by_zero[0]["text"]
+    assert all(error["seconds"] < 4 for error in by_zero)
+    for report in reports:
+        assert report["untouched"]
+        assert report["then"]
+        gather = report["an uneven gather"]
+        assert gather["kind"] == "RuntimeError"
+        assert gather["text"].startswith(
+            "add_output: an operand must lie as the op needs it: operand tv2, to be written into tv1 on "
+            "DeviceMesh{0 1} cpu (R), of type Int[5] @ DeviceMesh{0 1} cpu (S(0)): gathering unequal shards"
+        )
+        assert report["a parameter"]["kind"] == "RuntimeError"
+        assert "is a leaf that requires grad" in report["a parameter"]["text"]
+        assert report["parameter"]
+    alone = reports[0]["alone"]
+    assert alone["kind"] == "RuntimeError"
+    assert "no input was written" in alone["text"]
+    assert "rank 1" in alone["text"]
+    assert alone["seconds"] < 15
+    assert reports[0]["untouched alone"]
+
+
 def test_a_rank_that_dies_is_named_and_plain_calls_go_on(ranks: RankServer) -> None:
     survivor = ranks.run("rank_dies", 2)[0]
     assert survivor["reports"]["after"]["kind"] == "RuntimeError", survivor

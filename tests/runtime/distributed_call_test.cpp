@@ -205,5 +205,33 @@ TEST(DistributedCall, OtherBindingsAreOtherPrograms) {
   EXPECT_EQ(ranks.agreements, 2);
 }
 
+TEST(DistributedCall, RanksMeetOnceMoreBeforeTheyWrite) {
+  Fusion fusion;
+  const ValId a = addInput(fusion, {-1, -1});
+  const ValId b = call(fusion, "neg", {a});
+  fusion.addWrite(b, a);
+  fusion.addOutput(b);
+  FusionExecutor executor(std::move(fusion));
+  Counted counted;
+  const at::Tensor local = at::rand({3, 2});
+  const at::Tensor before = local.clone();
+  const int64_t version = local._version();
+  const KernelArgumentHolder inputs(DistributedTensor(local, rowsOverTwo()));
+  KernelArgumentHolder results = executor.execute(inputs, counted.context());
+  EXPECT_EQ(counted.agreements, 2);
+  EXPECT_TRUE(results[0].as<DistributedTensor>().local().is_same(local));
+  EXPECT_TRUE(at::equal(local, -before));
+  executor.execute(inputs, counted.context());
+  EXPECT_EQ(counted.agreements, 3);
+  EXPECT_TRUE(at::equal(local, before));
+  counted.refuse = true;
+  EXPECT_EQ(
+      runtimeErrorOf([&] { executor.execute(inputs, counted.context()); }),
+      "execute: no input was written, as not every rank has computed what it is to write: ranks "
+      "0 and 1 run different programs");
+  EXPECT_TRUE(at::equal(local, before));
+  EXPECT_EQ(local._version(), version + 2);
+}
+
 }  // namespace
 }  // namespace meshfuse::testing

@@ -144,6 +144,12 @@ bool isPlainAndEven(const Sharding& sharding, const at::Tensor& tensor) {
                               [](const Placement& p) { return p.isStridedShard(); });
 }
 
+/// The outputs come first, then the values that are written into inputs.
+ValId resultAt(const Fusion& fusion, size_t index) {
+  const size_t outputs = fusion.outputs().size();
+  return index < outputs ? fusion.outputs()[index] : fusion.writes()[index - outputs].value;
+}
+
 struct Tally {
   size_t right = 0;
   size_t refused = 0;
@@ -181,7 +187,7 @@ void check(const Case& test, const std::vector<Sharding>& shardings, const Devic
       for (const auto& rank : outputs) {
         locals.push_back(rank[i].asTensor());
       }
-      const TensorType& type = program.fusion().val(program.fusion().outputs()[i]).tensor();
+      const TensorType& type = program.fusion().val(resultAt(program.fusion(), i)).tensor();
       const at::Tensor global =
           gatherFromRanks(locals, *type.sharding, expected[i].asTensor().sizes());
       const at::ScalarType wide = global.is_complex() ? at::kComplexDouble : at::kDouble;
@@ -189,6 +195,11 @@ void check(const Case& test, const std::vector<Sharding>& shardings, const Devic
           << label << " gives " << type.sharding->toText() << "\n"
           << global << "\ninstead of\n"
           << expected[i].asTensor();
+    }
+    for (const InputWrite& write : program.fusion().writes()) {
+      ASSERT_EQ(program.fusion().val(write.value).tensor().sharding,
+                program.fusion().val(write.input).tensor().sharding)
+          << label;
     }
     ++tally.right;
   } catch (const UserError& error) {
@@ -231,6 +242,35 @@ std::vector<const OpInfo*> opsWithTensors() {
   std::ranges::copy_if(allOps(), std::back_inserter(ops),
                        [](const OpInfo* op) { return op->extent == nullptr; });
   return ops;
+}
+
+TEST(ShardingOfWrites, ValuesAreBroughtToLieAsTheirInputsOrAreRefused) {
+  at::set_num_threads(1);
+  for (int64_t rows : {6, 5}) {
+    Case test;
+    const std::vector<int64_t> matrix{rows, 4};
+    const std::vector<int64_t> row{4};
+    const ValId a = test.fusion.addInputTensor(PrimType::Float, matrix, contiguityOf(matrix));
+    const ValId b = test.fusion.addInputTensor(PrimType::Float, matrix, contiguityOf(matrix));
+    const ValId c = test.fusion.addInputTensor(PrimType::Float, row, contiguityOf(row));
+    const auto call = [&](std::string_view op, std::vector<Arg> args) {
+      return addCall(test.fusion, *findOp(op), std::move(args)).front();
+    };
+    const ValId value = call("neg", {b});
+    test.fusion.addOutput(value);
+    test.fusion.addWrite(value, a);
+    test.fusion.addWrite(call("add", {a, b}), b);
+    test.fusion.addWrite(call("sum", {a, Ints{0}, Scalar(false), Arg()}), c);
+    test.inputs = {at::rand(matrix), at::rand(matrix), at::rand(row)};
+    test.name = "writes ";
+    std::mt19937 random(kSeed);
+    Tally tally;
+    for (const auto& shape : std::vector<std::vector<int64_t>>{{1}, {2}, {3}, {2, 2}}) {
+      checkOnMesh(test, DeviceMesh::fromShape(shape), random, tally);
+    }
+    EXPECT_GT(tally.right, tally.refused)
+        << "right " << tally.right << ", refused " << tally.refused;
+  }
 }
 
 class ShardingRules : public ::testing::TestWithParam<const OpInfo*> {};

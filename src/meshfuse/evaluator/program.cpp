@@ -33,12 +33,21 @@ std::vector<int64_t> localSizesOf(const TensorType& type, int64_t rank) {
   return localSizes(*type.sharding, sizes, *mesh.coordinateOf(mesh.rankAtLinear(rank)));
 }
 
-/// The calls that outputs need, each with the values that no later step reads. Outputs are kept.
+/// The outputs, then the values that are written into inputs.
+std::vector<ValId> resultsOf(const Fusion& fusion) {
+  std::vector<ValId> results(fusion.outputs().begin(), fusion.outputs().end());
+  for (const InputWrite& write : fusion.writes()) {
+    results.push_back(write.value);
+  }
+  return results;
+}
+
+/// The calls that results need, each with the values that no later step reads. Results are kept.
 std::vector<ProgramStep> planSteps(const Fusion& fusion) {
   std::vector<ProgramStep> steps;
   std::vector<bool> seen(fusion.vals().size(), false);
-  for (ValId output : fusion.outputs()) {
-    seen[indexOf(output)] = true;
+  for (ValId result : resultsOf(fusion)) {
+    seen[indexOf(result)] = true;
   }
   for (size_t i = fusion.exprs().size(); i-- > 0;) {
     const Expr& expr = fusion.exprs()[i];
@@ -70,7 +79,10 @@ struct RankState {
 };
 
 Program::Program(Fusion fusion, std::vector<int64_t> ranks)
-    : fusion_(std::move(fusion)), ranks_(std::move(ranks)), steps_(planSteps(fusion_)) {
+    : fusion_(std::move(fusion)),
+      ranks_(std::move(ranks)),
+      results_(resultsOf(fusion_)),
+      steps_(planSteps(fusion_)) {
   for (int64_t rank : ranks_) {
     std::vector<std::vector<int64_t>>& sizes = localSizes_.emplace_back();
     for (const Val& val : fusion_.vals()) {
@@ -186,13 +198,17 @@ std::vector<std::vector<PolymorphicValue>> Program::run(
       }
     }
   }
-  std::vector<std::vector<PolymorphicValue>> outputs(states.size());
+  std::vector<std::vector<PolymorphicValue>> results(states.size());
   for (size_t r = 0; r < states.size(); ++r) {
-    for (ValId output : fusion_.outputs()) {
-      outputs[r].push_back(states[r].values[indexOf(output)]);
+    for (ValId result : results_) {
+      results[r].push_back(states[r].values[indexOf(result)]);
     }
   }
-  return outputs;
+  return results;
+}
+
+bool communicates(const Fusion& sharded) {
+  return std::ranges::any_of(sharded.exprs(), needsSeed) || !collectivesOf(sharded).empty();
 }
 
 std::vector<CollectiveEstimate> collectivesOf(const Fusion& sharded) {

@@ -28,13 +28,14 @@ class Program {
   std::span<const ProgramStep> steps() const noexcept { return steps_; }
 
   /// `inputs[r]` are the arguments of hosted rank r in definition order: local tensors and scalars. Returns the outputs of
-  /// each rank, local tensors. `collectives` may be null for programs without reshardings that communicate.
+  /// each rank, then the values to be written into inputs, which are left as they are; local tensors, which may be views of inputs. `collectives` may be null for programs without reshardings that communicate.
   std::vector<std::vector<PolymorphicValue>> run(
       std::span<const std::vector<PolymorphicValue>> inputs, const Collectives* collectives) const;
 
  private:
   Fusion fusion_;
   std::vector<int64_t> ranks_;
+  std::vector<ValId> results_;
   /// Local sizes by hosted rank and value.
   std::vector<std::vector<std::vector<int64_t>>> localSizes_;
   std::vector<ProgramStep> steps_;
@@ -47,5 +48,8 @@ struct CollectiveEstimate {
   int64_t bytes = 0;
 };
 std::vector<CollectiveEstimate> collectivesOf(const Fusion& sharded);
+
+/// Whether ranks that run it wait for one another: for collectives, or for a seed that they share.
+bool communicates(const Fusion& sharded);
 
 }  // namespace meshfuse

@@ -146,9 +146,12 @@ std::string definitionSource(const Fusion& fusion) {
       addLine(line);
     }
   }
-  for (ValId output : fusion.outputs()) {
-    addLine("fd.add_output(" + fusion.nameOf(output) + ")");
-  }
+  forEachResult(
+      fusion, [&](ValId output) { addLine("fd.add_output(" + fusion.nameOf(output) + ")"); },
+      [&](const InputWrite& write) {
+        addLine("fd.add_output(" + fusion.nameOf(write.value) +
+                ", alias_input=" + fusion.nameOf(write.input) + ")");
+      });
   if (text.size() == header) {
     addLine("pass");
   }

@@ -89,7 +89,8 @@ ValueHandle FusionDefinition::defineConstant(Scalar value, std::optional<PrimTyp
   return {*this, fusion_.addScalar(type, value.castTo(type))};
 }
 
-void FusionDefinition::addOutput(const ValueHandle& value) {
+/// `value` as an output; throws where it cannot be one.
+ValId FusionDefinition::outputOf(const ValueHandle& value) const {
   requireOpen("add_output");
   const Arg arg = argOf("add_output", value);
   if (!value.isTensor()) {
@@ -98,7 +99,19 @@ void FusionDefinition::addOutput(const ValueHandle& value) {
                "got the scalar " + value.toText(),
                "use the scalar in an operation on tensors and add that operation's result"});
   }
-  fusion_.addOutput(std::get<ValId>(arg));
+  return std::get<ValId>(arg);
+}
+
+void FusionDefinition::addOutput(const ValueHandle& value) { fusion_.addOutput(outputOf(value)); }
+
+void FusionDefinition::addOutput(const ValueHandle& value, const ValueHandle& aliasInput) {
+  ValId written = outputOf(value);
+  const ValId input = std::get<ValId>(argOf("add_output", aliasInput));
+  checkInputWrite(fusion_, written, input);
+  if (fusion_.val(written).definition == kNoExpr) {
+    written = append(*findOp("set"), {written}).front();
+  }
+  fusion_.addWrite(written, input);
 }
 
 Arg FusionDefinition::argOf(std::string_view op, const ValueHandle& handle) const {
@@ -135,7 +148,7 @@ FusionExecutor& FusionDefinition::executor() {
   }
   const std::scoped_lock lock(executorMutex_);
   if (ownedExecutor_ == nullptr) {
-    if (fusion_.outputs().empty()) {
+    if (fusion_.outputs().empty() && fusion_.writes().empty()) {
       throwUser(ErrorKind::NotImplemented,
                 {"execute", "Fusion is empty!", "the definition has no outputs",
                  "add at least one with add_output"});

@@ -72,6 +72,11 @@ class FusionDefinition {
   ValueHandle defineConstant(Scalar value, std::optional<PrimType> dtype = std::nullopt);
   /// Throws UserError(Runtime) for a scalar and for a value of another definition. A value may be added more than once.
   void addOutput(const ValueHandle& value);
+  /// Writes the value into `aliasInput`, an input tensor, after each execution. It is returned only where it is added as an output
+  /// as well, and then as that input itself. A value that is an input is copied. The last value added for an input wins. Throws
+  /// as the other form, UserError(Type) for a scalar `aliasInput`, UserError(Runtime) for one that is no input or that has
+  /// another element type or other sizes.
+  void addOutput(const ValueHandle& value, const ValueHandle& aliasInput);
 
   /// Appends a call of the op named `op`, arguments as its stored parameters list them. Typed wrappers: frontend/ops.h
   std::vector<ValueHandle> call(std::string_view op, std::vector<Arg> args);
@@ -94,6 +99,7 @@ class FusionDefinition {
 
  private:
   void requireOpen(std::string_view op) const;
+  ValId outputOf(const ValueHandle& value) const;
 
   Fusion fusion_;
   std::mutex executorMutex_;

@@ -83,9 +83,9 @@ Fusion inDouble(const Fusion& fusion) {
       copy.addScalar(doubled(val.dtype()), val.scalar().constant);
     }
   }
-  for (ValId output : fusion.outputs()) {
-    copy.addOutput(output);
-  }
+  forEachResult(
+      fusion, [&](ValId output) { copy.addOutput(output); },
+      [&](const InputWrite& write) { copy.addWrite(write.value, write.input); });
   return copy;
 }
 
@@ -106,9 +106,9 @@ std::vector<int64_t> reductionSizes(const Fusion& fusion, std::span<const InputS
     }
   }
   std::vector<int64_t> result;
-  for (ValId output : concrete.outputs()) {
-    result.push_back(std::max<int64_t>(sizes[indexOf(output)], 1));
-  }
+  const auto add = [&](ValId val) { result.push_back(std::max<int64_t>(sizes[indexOf(val)], 1)); };
+  std::ranges::for_each(concrete.outputs(), add);
+  std::ranges::for_each(concrete.writes(), add, &InputWrite::value);
   return result;
 }
 

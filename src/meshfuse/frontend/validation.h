@@ -10,11 +10,11 @@
 
 namespace meshfuse {
 
-/// The same inputs, calls and outputs with every floating type replaced by Double and every complex type by ComplexDouble.
+/// The same inputs, calls, outputs and writes with every floating type replaced by Double and every complex type by ComplexDouble.
 /// Value ids are kept. Throws UserError where an op takes no such type.
 Fusion inDouble(const Fusion& fusion);
 
-/// For each output, how many terms are summed on the way to one of its elements: those of one operation after the other
+/// For each output, then for each value that is written into an input, how many terms are summed on the way to one of its elements: those of one operation after the other
 /// together, the most over all ways. 1 where nothing is summed; maxima and minima sum nothing. Throws UserError for sizes that do not fit the definition.
 std::vector<int64_t> reductionSizes(const Fusion& fusion, std::span<const InputShape> inputs);
 

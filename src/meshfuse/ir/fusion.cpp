@@ -75,6 +75,22 @@ void Fusion::addOutput(ValId id) {
   outputs_.push_back(id);
 }
 
+void Fusion::addWrite(ValId value, ValId input) {
+  checkInputWrite(*this, value, input);
+  internalCheck(val(value).definition != kNoExpr, "a value that is written is computed");
+  std::erase_if(writes_, [&](const InputWrite& write) { return write.input == input; });
+  writes_.push_back({.value = value, .input = input, .outputsBefore = outputs_.size()});
+}
+
+std::optional<ValId> Fusion::inputBehind(ValId id) const noexcept {
+  if (isInput(id)) {
+    return id;
+  }
+  const auto write = std::find_if(writes_.rbegin(), writes_.rend(),
+                                  [&](const InputWrite& each) { return each.value == id; });
+  return write == writes_.rend() ? std::nullopt : std::optional(write->input);
+}
+
 ExprId Fusion::appendExpr(const OpDescriptor& op, std::vector<Arg> args) {
   internalCheck(args.size() == op.params.size(), "a call has one argument for each parameter");
   exprs_.push_back({.op = &op, .args = std::move(args)});

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "meshfuse/ir/ids.h"
+#include "meshfuse/ir/input_write.h"
 #include "meshfuse/ir/int_expr.h"
 #include "meshfuse/ir/op_descriptor.h"
 #include "meshfuse/mesh/sharding.h"
@@ -100,6 +101,9 @@ class Fusion {
   void addInput(ValId val);
   /// Throws UserError(Runtime) for a scalar. A value added twice is returned twice.
   void addOutput(ValId val);
+  /// After an execution `input` holds `value`, a computed tensor. Replaces an earlier write into `input`: the last one wins. Throws
+  /// as checkInputWrite.
+  void addWrite(ValId value, ValId input);
   /// Appends a call; its outputs get `types`.
   ExprId addExpr(const OpDescriptor& op, std::vector<Arg> args, std::vector<TensorType> types);
   /// Appends a scalar call; its one output is a scalar of `dtype`.
@@ -113,6 +117,11 @@ class Fusion {
   std::span<const Expr> exprs() const noexcept { return exprs_; }
   std::span<const ValId> inputs() const noexcept { return inputs_; }
   std::span<const ValId> outputs() const noexcept { return outputs_; }
+  /// In the order they were added, each input once.
+  std::span<const InputWrite> writes() const noexcept { return writes_; }
+  /// The input that is given back as the output `val`: `val` itself where it is one, else the input that it is written into
+  /// (the last of several); nullopt for an output with memory of its own.
+  std::optional<ValId> inputBehind(ValId val) const noexcept;
   /// Where each symbol gets its value, by symbol.
   std::span<const SymbolSource> symbols() const noexcept { return symbols_; }
   /// Replaces them: for passes that build a new fusion and keep the symbols of the old one.
@@ -132,10 +141,27 @@ class Fusion {
   std::vector<Expr> exprs_;
   std::vector<ValId> inputs_;
   std::vector<ValId> outputs_;
+  std::vector<InputWrite> writes_;
   std::vector<SymbolSource> symbols_;
   uint32_t tensorCount_ = 0;
   uint32_t scalarCount_ = 0;
 };
+
+/// Calls `onOutput(ValId)` for the outputs and `onWrite(InputWrite)` for the writes of a fusion, in the order they were added.
+template <class OnOutput, class OnWrite>
+void forEachResult(const Fusion& fusion, OnOutput onOutput, OnWrite onWrite) {
+  size_t given = 0;
+  const auto giveUpTo = [&](size_t count) {
+    for (; given < count; ++given) {
+      onOutput(fusion.outputs()[given]);
+    }
+  };
+  for (const InputWrite& write : fusion.writes()) {
+    giveUpTo(write.outputsBefore);
+    onWrite(write);
+  }
+  giveUpTo(fusion.outputs().size());
+}
 
 /// The values among an expression's arguments, in order, with repetitions.
 std::vector<ValId> inputsOf(const Expr& expr);
@@ -143,7 +169,7 @@ std::vector<ValId> inputsOf(const Expr& expr);
 /// A tensor type as printed (print.h): `Float[i0, 4, b1]`, with ` @ <sharding>` where it has one.
 std::string toText(const TensorType& type);
 
-/// Structural equality: same inputs, calls, outputs and types, whatever the addresses. `structuralHash` agrees with it.
+/// Structural equality: same inputs, calls, outputs, writes and types, whatever the addresses. `structuralHash` agrees with it.
 bool sameDefinition(const Fusion& a, const Fusion& b);
 uint64_t structuralHash(const Fusion& fusion);
 

@@ -132,7 +132,14 @@ class Parser {
     if (!fusion_.val(id).isTensor()) {
       cursor.fail("a tensor before this; '" + fusion_.nameOf(id) + "' is a scalar");
     }
-    fusion_.addOutput(id);
+    if (!cursor.accept("into")) {
+      fusion_.addOutput(id);
+      return;
+    }
+    if (fusion_.val(id).definition == kNoExpr) {
+      cursor.fail("a value that a call gives before this; '" + fusion_.nameOf(id) + "' is none");
+    }
+    fusion_.addWrite(id, parseValue(cursor));
   }
 
   void parseSymbolSource(TextCursor& cursor) {

@@ -157,9 +157,13 @@ std::string print(const Fusion& fusion) {
   for (ValId input : fusion.inputs().subspan(nextInput)) {
     out.append("input ").append(fusion.nameOf(input)).append("\n");
   }
-  for (ValId output : fusion.outputs()) {
-    out.append("output ").append(fusion.nameOf(output)).append("\n");
-  }
+  forEachResult(
+      fusion,
+      [&](ValId output) { out.append("output ").append(fusion.nameOf(output)).append("\n"); },
+      [&](const InputWrite& write) {
+        out.append("output ").append(fusion.nameOf(write.value));
+        out.append(" into ").append(fusion.nameOf(write.input)).append("\n");
+      });
   return out;
 }
 

@@ -10,7 +10,7 @@
 
 namespace meshfuse {
 
-/// Values in definition order, then outputs. Example:
+/// Values in definition order, then outputs and writes. Example:
 ///
 ///   input tv0: Float[i0, 4] contiguity(t, t)
 ///   input tv1: Half[4, i1, b1] contiguity(n, f, t) stride_order(1, 0, 2)
@@ -19,7 +19,9 @@ namespace meshfuse {
 ///   tv2: Float[i0, 4] = add(tv0, c1)
 ///   tv3: Float[i0], tv4: Float[i0] = var_mean(tv2, [1], 1, False)
 ///   output tv3
+///   output tv2 into tv0
 ///
+/// `into` says that the value is written into that input, and is returned only where another line says so.
 /// A dimension is an extent (`4`, `i0`, `i0*4 + 1`), `b1` for a broadcast, or `b8`, `b(i0)` for one expanded to that extent.
 /// After the dimensions of a type come, where they apply, ` @ DeviceMesh{0 1} cpu (S(0))`, `contiguity(...)` (t, f, or n on
 /// broadcast dimensions; allocation order), `stride_order(...)` and `cpu`. `i<n>` after a scalar's type is its symbol.

@@ -122,7 +122,8 @@ bool isSame(const ScalarType& a, const ScalarType& b) noexcept {
 
 bool sameDefinition(const Fusion& a, const Fusion& b) {
   return std::ranges::equal(a.inputs(), b.inputs()) &&
-         std::ranges::equal(a.outputs(), b.outputs()) && allSame(a.vals(), b.vals(), isSameVal) &&
+         std::ranges::equal(a.outputs(), b.outputs()) &&
+         std::ranges::equal(a.writes(), b.writes()) && allSame(a.vals(), b.vals(), isSameVal) &&
          allSame(a.exprs(), b.exprs(), isSameExpr) &&
          allSame(a.symbols(), b.symbols(), isSameSource);
 }
@@ -140,7 +141,10 @@ uint64_t structuralHash(const Fusion& fusion) {
   for (const SymbolSource& source : fusion.symbols()) {
     seed = hashMix(hashMix(seed, indexOf(source.val)), static_cast<uint64_t>(source.dim));
   }
-  return hashIds(hashIds(seed, fusion.inputs()), fusion.outputs());
+  for (const InputWrite& write : fusion.writes()) {
+    seed = hashMix(hashMix(seed, indexOf(write.value)), indexOf(write.input));
+  }
+  return hashIds(hashIds(hashMix(seed, fusion.writes().size()), fusion.inputs()), fusion.outputs());
 }
 
 }  // namespace meshfuse

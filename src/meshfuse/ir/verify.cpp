@@ -25,6 +25,7 @@ class Verifier {
     }
     checkInputs();
     checkOutputs();
+    checkWrites();
     return std::move(broken_);
   }
 
@@ -279,6 +280,27 @@ class Verifier {
         add("output " + quoted(output) + " must be a tensor");
       } else if (fusion_.val(output).definition == kNoExpr && !fusion_.isInput(output)) {
         add("output " + quoted(output) + " has no definition and is no input");
+      }
+    }
+  }
+
+  void checkWrites() {
+    std::span<const InputWrite> writes = fusion_.writes();
+    for (size_t i = 0; i < writes.size(); ++i) {
+      const ValId value = writes[i].value;
+      const ValId input = writes[i].input;
+      std::string text = "the write of " + quoted(value) + " into " + quoted(input);
+      if (!exists(value) || !exists(input) || fusion_.val(value).definition == kNoExpr) {
+        add(text + " must be of a computed value into an input");
+        continue;
+      }
+      try {
+        checkInputWrite(fusion_, value, input);
+      } catch (const UserError& error) {
+        add(text + " is refused: " + error.what());
+      }
+      if (std::ranges::find(writes.first(i), input, &InputWrite::input) != writes.first(i).end()) {
+        add(text + " is the second one into this input");
       }
     }
   }

@@ -51,6 +51,9 @@ class Concretizer {
     for (uint32_t i = 0; i < result_.exprs().size(); ++i) {
       visit(result_.expr(ExprId{i}));
     }
+    for (const InputWrite& write : result_.writes()) {
+      checkInputWrite(result_, write.value, write.input);  // all sizes are known now
+    }
     return std::move(result_);
   }
 

@@ -19,8 +19,8 @@ struct InputShape {
 };
 
 /// The same fusion with every extent a constant, and with numbers in place of the scalars that sizes depend on or that ask for a
-/// size. Checks sizes between inputs: throws UserError(Runtime) naming the op, the operands and both sizes where they disagree.
-/// Value ids are kept.
+/// size. Checks sizes between inputs, and those of values against the inputs they are written into: throws UserError(Runtime)
+/// naming the op, the operands and both sizes where they disagree. Value ids are kept.
 Fusion concretize(const Fusion& fusion, std::span<const InputShape> inputs);
 
 }  // namespace meshfuse

@@ -26,6 +26,8 @@ enum class ArgKind : uint8_t { Tensor, Bool, Int, Double, Complex };
 /// A tensor or a number. The caller keeps the tensor, and the arrays of global sizes and strides, alive during the call.
 struct ArgView {
   ArgKind kind = ArgKind::Tensor;
+  /// The tensor was made from the caller's, which it stands for in reading: writing to it would not reach that.
+  bool isResolvedCopy = false;
   ShardingId sharding;  // none for plain tensors and numbers
   union {
     c10::TensorImpl* tensor;  // the local tensor of a distributed one

@@ -7,6 +7,7 @@
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include "meshfuse/base/error.h"
+#include "meshfuse/base/hash.h"
 #include "meshfuse/base/text.h"
 #include "meshfuse/ir/print.h"
 #include "meshfuse/mesh/shard_arithmetic.h"
@@ -93,17 +94,25 @@ std::string summaryOf(const Fusion& fusion) {
     const Val& val = fusion.val(id);
     inputs.push_back(val.isTensor() ? toText(val.tensor()) : std::string(nameOf(val.dtype())));
   }
-  return joinText(calls, ", ") + " of " + joinText(inputs, ", ");
+  std::string text = joinText(calls, ", ") + " of " + joinText(inputs, ", ");
+  for (const InputWrite& write : fusion.writes()) {
+    text += ", writing " + fusion.nameOf(write.input);
+  }
+  return text;
 }
 
 }  // namespace
 
 BoundProgram::BoundProgram(const Fusion& fusion, std::span<const ArgView> args,
                            const CallContext& context, Signature signature)
-    : id_(nextId()), signature_(std::move(signature)) {
+    : id_(nextId()),
+      signature_(std::move(signature)),
+      returnedInputs_(returnedInputs(fusion)),
+      writtenInputs_(writtenInputs(fusion)) {
   checkInputs(fusion, args);
   checkTogether(fusion, args);
   checkLocalSizes(fusion, args, context.rank);
+  checkWrittenLayouts(fusion, writtenInputs_, args);
   const auto isDistributed = [](const ArgView& arg) { return arg.isDistributed(); };
   const auto firstDistributed = std::find_if(args.begin(), args.end(), isDistributed);
   distributed_ = firstDistributed != args.end();
@@ -113,10 +122,10 @@ BoundProgram::BoundProgram(const Fusion& fusion, std::span<const ArgView> args,
     concrete = propagateShardings(concrete, shardingsOf(args));
     fingerprint_ = structuralHash(concrete);
     summary_ = summaryOf(concrete);
-    communicatesOnCpu_ =
-        firstDistributed->sharding->device == MeshDevice::Cpu && !collectivesOf(concrete).empty();
+    communicates_ = communicates(concrete);
+    isOnCpu_ = firstDistributed->sharding->device == MeshDevice::Cpu;
     for (ValId id : concrete.outputs()) {
-      const TensorType& type = concrete.val(id).tensor();
+      const TensorType& type = concrete.val(concrete.inputBehind(id).value_or(id)).tensor();
       OutputLayout layout;
       layout.sharding = type.sharding;
       for (const IterDomain& domain : type.domain) {
@@ -172,7 +181,8 @@ std::string BoundProgram::toText() const {
 }
 
 bool BoundProgram::isCheckedEachCall(RankCheck check) const noexcept {
-  return check == RankCheck::Always || (check == RankCheck::Communicating && communicatesOnCpu_);
+  return check == RankCheck::Always ||
+         (check == RankCheck::Communicating && communicates_ && isOnCpu_);
 }
 
 void BoundProgram::agree(const CallContext& context) const {
@@ -221,10 +231,15 @@ void BoundProgram::runElementwise(std::span<const ArgView> args, const CallConte
 
 void BoundProgram::evaluate(std::span<const ArgView> args, const CallContext& context,
                             CallResults& results) const {
+  checkWritten(fusion(), writtenInputs_, args);
   std::vector<std::vector<PolymorphicValue>> inputs(1);
   inputs[0].reserve(args.size());
   for (const ArgView& arg : args) {
     inputs[0].push_back(detachedValueOf(arg));
+  }
+  c10::SmallVector<at::Tensor, 2> targets;
+  for (uint32_t position : writtenInputs_) {
+    targets.push_back(valueOf(args[position]).takeTensor());
   }
   std::vector<std::vector<PolymorphicValue>> outputs;
   {
@@ -232,17 +247,65 @@ void BoundProgram::evaluate(std::span<const ArgView> args, const CallContext& co
     // Results carry no autograd graph, and the definition alone decides the types that are computed in.
     const at::NoGradGuard noGrad;
     const c10::impl::ExcludeDispatchKeyGuard noAutocast(c10::autocast_dispatch_keyset);
-    outputs = program_->run(inputs, context.collectives);
+    if (targets.empty()) {
+      outputs = program_->run(inputs, context.collectives);
+    } else {
+      try {
+        outputs = program_->run(inputs, context.collectives);
+      } catch (const std::exception& error) {
+        tellFailure(context, error.what());
+        throw;
+      }
+      write(context, targets, outputs[0]);
+    }
   }
-  const std::span<const ValId> inputIds = program_->fusion().inputs();
-  for (size_t i = 0; i < outputs[0].size(); ++i) {
+  const size_t outputCount = fusion().outputs().size();
+  for (size_t i = 0; i < outputCount; ++i) {
     // An input that is an output is given back as the tensor that it is.
-    const auto input = std::ranges::find(inputIds, program_->fusion().outputs()[i]);
-    if (input != inputIds.end()) {
-      outputs[0][i] = valueOf(args[static_cast<size_t>(input - inputIds.begin())]);
+    if (!returnedInputs_.empty() && returnedInputs_[i] >= 0) {
+      outputs[0][i] = valueOf(args[static_cast<size_t>(returnedInputs_[i])]);
     }
     results.values.push_back(distributed_ ? wrap(i, std::move(outputs[0][i]))
                                           : std::move(outputs[0][i]));
+  }
+}
+
+/// `computed` are the results of program_: the outputs, then the values that are written.
+void BoundProgram::write(const CallContext& context, std::span<const at::Tensor> targets,
+                         std::span<PolymorphicValue> computed) const {
+  const size_t outputCount = fusion().outputs().size();
+  const ComputedResults results{computed.first(outputCount), computed.subspan(outputCount)};
+  settleResults(fusion(), results, returnedInputs_, writtenInputs_, targets);
+  agreeToWrite(context);
+  writeInputs(results.written, targets);
+}
+
+/// Comes back when all ranks have computed what they are to write; throws when one has not, on all of them.
+void BoundProgram::agreeToWrite(const CallContext& context) const {
+  if (!distributed_ || context.collectives == nullptr) {
+    return;
+  }
+  try {
+    context.collectives->agree(mesh_, hashMix(fingerprint_, 1), summary_);
+  } catch (const UserError& error) {
+    throw UserError(error.kind(),
+                    std::string("execute: no input was written, as not every rank has computed "
+                                "what it is to write: ") +
+                        error.what());
+  }
+}
+
+/// Lets those who are in agreeToWrite() know. Where ranks wait for one another on the way, the others may not have got there,
+/// and find out by the deadline.
+void BoundProgram::tellFailure(const CallContext& context, const char* error) const noexcept {
+  if (!distributed_ || context.collectives == nullptr || communicates_) {
+    return;
+  }
+  try {
+    context.collectives->agree(mesh_, hashMix(fingerprint_, 2), std::string("failed: ") + error);
+  } catch (const std::exception&) {
+    // That the ranks differ is known, and the error that made them is on its way.
+    return;
   }
 }
 

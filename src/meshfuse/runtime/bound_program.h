@@ -11,6 +11,7 @@
 #include "meshfuse/evaluator/program.h"
 #include "meshfuse/runtime/call_results.h"
 #include "meshfuse/runtime/elementwise_program.h"
+#include "meshfuse/runtime/input_writes.h"
 #include "meshfuse/runtime/signature.h"
 
 namespace meshfuse {
@@ -31,7 +32,8 @@ class BoundProgram {
   bool isElementwise() const noexcept { return elementwise_.has_value(); }
 
   /// Runs it for arguments that match its signature and puts the outputs, in order, into `results`, which is empty. The ranks
-  /// of a distributed program agree on it before its first run, and before others as the context's rank check says.
+  /// of a distributed program agree on it before its first run, before others as the context's rank check says, and before any of
+  /// them writes its inputs.
   void run(std::span<const ArgView> args, const CallContext& context, CallResults& results) const;
 
   /// How it runs, the fusion with this signature's sizes and placements (changes of placement are `reshard` calls), and the
@@ -55,6 +57,10 @@ class BoundProgram {
                       CallResults& results) const;
   void evaluate(std::span<const ArgView> args, const CallContext& context,
                 CallResults& results) const;
+  void write(const CallContext& context, std::span<const at::Tensor> targets,
+             std::span<PolymorphicValue> computed) const;
+  void agreeToWrite(const CallContext& context) const;
+  void tellFailure(const CallContext& context, const char* error) const noexcept;
   PolymorphicValue wrap(size_t output, PolymorphicValue&& value) const;
 
   uint64_t id_;
@@ -64,8 +70,11 @@ class BoundProgram {
   uint64_t fingerprint_ = 0;
   /// For other ranks when theirs differ.
   std::string summary_;
-  bool communicatesOnCpu_ = false;
+  bool communicates_ = false;
+  bool isOnCpu_ = false;
   std::vector<OutputLayout> outputs_;
+  std::vector<int32_t> returnedInputs_;  // as of returnedInputs()
+  std::vector<uint32_t> writtenInputs_;
   std::optional<ElementwiseProgram> elementwise_;
   /// What the loop computes, for people; a Program has its own.
   std::optional<Fusion> elementwiseFusion_;

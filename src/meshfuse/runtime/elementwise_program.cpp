@@ -57,7 +57,9 @@ class ElementwiseProgram::Builder {
   Builder(const Fusion& fusion, std::span<const ArgView> args) : fusion_(fusion), args_(args) {}
 
   bool build(ElementwiseProgram& program) {
-    if (!takeShape(program) || !takeInputs() || !takeOutputs(program)) {
+    // All reads come before all writes, so what is written has to be computed as a whole first.
+    if (!fusion_.writes().empty() || !takeShape(program) || !takeInputs() ||
+        !takeOutputs(program)) {
       return false;
     }
     for (const Expr& expr : fusion_.exprs()) {

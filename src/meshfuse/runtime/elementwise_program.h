@@ -20,7 +20,7 @@ namespace meshfuse {
 class ElementwiseProgram {
  public:
   /// The program of `fusion` (constant extents, shardings settled) for `args`, or nullopt where it needs more than this:
-  /// other calls, reshardings, broadcasts, mixed or unusual dtypes, strided, empty-handed or non-CPU tensors.
+  /// other calls, writes into inputs, reshardings, broadcasts, mixed or unusual dtypes, strided, empty-handed or non-CPU tensors.
   static std::optional<ElementwiseProgram> build(const Fusion& fusion,
                                                  std::span<const ArgView> args);
 

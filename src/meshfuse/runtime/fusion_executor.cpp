@@ -8,6 +8,7 @@
 #include "meshfuse/base/error.h"
 #include "meshfuse/ops/concretize.h"
 #include "meshfuse/runtime/input_checks.h"
+#include "meshfuse/runtime/input_writes.h"
 
 namespace meshfuse {
 
@@ -72,7 +73,11 @@ class Views {
 }  // namespace
 
 FusionExecutor::FusionExecutor(Fusion fusion, size_t capacity)
-    : fusion_(std::move(fusion)), valueMatters_(inputsThatSizesNeed(fusion_)), cache_(capacity) {}
+    : fusion_(std::move(fusion)),
+      valueMatters_(inputsThatSizesNeed(fusion_)),
+      writtenInputs_(meshfuse::writtenInputs(fusion_)),
+      returnedInputs_(meshfuse::returnedInputs(fusion_)),
+      cache_(capacity) {}
 
 void FusionExecutor::run(std::span<const ArgView> args, const CallContext& context,
                          CallResults& results) {

@@ -32,6 +32,11 @@ class FusionExecutor {
   /// The program of the last call as text (BoundProgram::toText); empty before the first call.
   std::string explain();
 
+  /// The positions of the inputs that a call writes.
+  std::span<const uint32_t> writtenInputs() const noexcept { return writtenInputs_; }
+  /// For each output the position of the input that is given back as it, -1 for others; empty where there is none.
+  std::span<const int32_t> returnedInputs() const noexcept { return returnedInputs_; }
+
   size_t boundProgramCount() const { return cache_.size(); }
   /// Whether the last call ran as a hand-bound loop (for tests and people).
   bool lastWasElementwise();
@@ -40,6 +45,8 @@ class FusionExecutor {
   Fusion fusion_;
   /// Per input: whether a shape depends on the number.
   std::vector<uint8_t> valueMatters_;
+  std::vector<uint32_t> writtenInputs_;
+  std::vector<int32_t> returnedInputs_;
   ProgramCache cache_;
 };
 

@@ -72,9 +72,7 @@ class Propagation {
     for (const Expr& expr : source_.exprs()) {
       visit(expr);
     }
-    for (ValId output : source_.outputs()) {
-      result_.addOutput(map_[indexOf(output)]);
-    }
+    addResults();
     return std::move(result_);
   }
 
@@ -155,6 +153,28 @@ class Propagation {
     for (ValId input : source_.inputs()) {
       result_.addInput(map_[indexOf(input)]);
     }
+  }
+
+  /// The outputs, and the writes of values that lie as their inputs do.
+  void addResults() {
+    std::map<ValId, ValId> written;  // by the source's input
+    for (const InputWrite& write : source_.writes()) {
+      const Sharding& target = *result_.val(map_[indexOf(write.input)]).tensor().sharding;
+      written[write.input] =
+          reshard("add_output",
+                  source_.nameOf(write.value) + ", to be written into " +
+                      source_.nameOf(write.input) + " on " + target.toText() + ",",
+                  map_[indexOf(write.value)], target.placements);
+    }
+    forEachResult(
+        source_,
+        [&](ValId output) {
+          const ValId behind = source_.inputBehind(output).value_or(output);
+          result_.addOutput(behind == output ? map_[indexOf(output)] : written.at(behind));
+        },
+        [&](const InputWrite& write) {
+          result_.addWrite(written.at(write.input), map_[indexOf(write.input)]);
+        });
   }
 
   std::vector<Arg> mapArgs(const Expr& expr) const {

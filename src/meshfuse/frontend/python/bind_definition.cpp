@@ -136,8 +136,25 @@ std::vector<nb::object> defineVector(const DefinitionObject& self, int64_t size)
   return scalars;
 }
 
-void addOutput(const DefinitionObject& self, const ValueObject& output) {
-  openDefinition(self, "add_output").addOutput(ValueHandle(*output.definition, output.id));
+void addOutput(const DefinitionObject& self, nb::handle output, nb::handle aliasInput) {
+  const auto handleOf = [](nb::handle object, const char* name) {
+    const ValueObject* value = valueOf(object.ptr());
+    if (value == nullptr) {
+      throwUser(
+          ErrorKind::Type,
+          {"add_output()", "incompatible function arguments",
+           std::string(name) + " is a " + nb::cast<std::string>(nb::str(object.type())),
+           "call it as add_output(output: TensorView, alias_input: TensorView | None = None)"});
+    }
+    return ValueHandle(*value->definition, value->id);
+  };
+  const ValueHandle value = handleOf(output, "output");
+  FusionDefinition& definition = openDefinition(self, "add_output");
+  if (aliasInput.is_none()) {
+    definition.addOutput(value);
+  } else {
+    definition.addOutput(value, handleOf(aliasInput, "alias_input"));
+  }
 }
 
 void adopt(DefinitionObject& self, const FusionObject& fusion) {
@@ -165,7 +182,7 @@ std::pair<bool, std::optional<std::string>> validateDefinition(const DefinitionO
   if (self.definition->fusion().vals().empty()) {
     return {false, "Fusion is empty!"};
   }
-  if (self.definition->fusion().outputs().empty()) {
+  if (self.definition->fusion().outputs().empty() && self.definition->fusion().writes().empty()) {
     return {false, "Fusion has no outputs!"};
   }
   return {true, std::nullopt};
@@ -203,8 +220,14 @@ void bindDefining(nb::class_<DefinitionObject>& definition) {
       .def("define_vector", defineVector, "size"_a,
            nb::sig("def define_vector(self, size: int) -> list[Scalar]"),
            "`size` symbolic Int scalars, each its own input.")
-      .def("add_output", addOutput, "output"_a,
-           "Returns this tensor from execute, after those added before.");
+      .def(
+          "add_output", addOutput, nb::arg("output").none(), "alias_input"_a = nb::none(),
+          nb::sig("def add_output(self, output: TensorView, alias_input: TensorView | None = None) "
+                  "-> None"),
+          "Returns this tensor from execute, after those added before. With alias_input, an input "
+          "of the same type and sizes, execute writes it into that input instead, when "
+          "everything has been computed from the inputs as they were before; it is returned only "
+          "where it is added without alias_input as well, and then as that input itself.");
 }
 
 void bindLifeCycle(nb::class_<DefinitionObject>& definition) {

@@ -1,6 +1,7 @@
 // A fusion as Python sees it: to inspect, print and compare.
 #include "meshfuse/frontend/python/bind_fusion.h"
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "meshfuse/frontend/python/value_objects.h"
 #include "meshfuse/frontend/validation.h"
 #include "meshfuse/ir/print.h"
+#include "meshfuse/runtime/input_writes.h"
 
 namespace nb = nanobind;
 
@@ -33,7 +35,29 @@ std::vector<nb::object> inputs(const FusionObject& self) {
   return wrapAll(self, self.definition->fusion().inputs());
 }
 std::vector<nb::object> outputs(const FusionObject& self) {
-  return wrapAll(self, self.definition->fusion().outputs());
+  const Fusion& fusion = self.definition->fusion();
+  std::vector<ValId> ids;
+  forEachResult(
+      fusion, [&](ValId output) { ids.push_back(output); },
+      [&](const InputWrite& write) {
+        if (!fusion.isOutput(write.value) && std::ranges::find(ids, write.value) == ids.end()) {
+          ids.push_back(write.value);
+        }
+      });
+  return wrapAll(self, ids);
+}
+
+/// The element types of the results, in the order of reductionSizes().
+std::vector<PrimType> resultTypes(const FusionObject& self) {
+  const Fusion& fusion = self.definition->fusion();
+  std::vector<PrimType> types;
+  for (ValId output : fusion.outputs()) {
+    types.push_back(fusion.val(output).dtype());
+  }
+  for (const InputWrite& write : fusion.writes()) {
+    types.push_back(fusion.val(write.value).dtype());
+  }
+  return types;
 }
 
 std::vector<nb::object> vals(const FusionObject& self) {
@@ -85,7 +109,8 @@ void bindFusion(nb::module_& module) {
       .def("inputs", inputs, nb::sig("def inputs(self) -> list[Val]"),
            "In the order of execute's arguments.")
       .def("outputs", outputs, nb::sig("def outputs(self) -> list[Val]"),
-           "In the order of execute's results.")
+           "In the order of execute's results; among them, where they were added, the tensors that "
+           "are written into inputs and not returned.")
       .def("vals", vals, nb::sig("def vals(self) -> list[Val]"),
            "All values, in the order they were made.")
       .def("print_math", text, "Its text, one line a value.")
@@ -94,7 +119,17 @@ void bindFusion(nb::module_& module) {
       .def("_in_double", copyInDouble,
            "The same program with Double and ComplexDouble for every floating and complex type.")
       .def("_reduction_sizes", reductionSizesOf, nb::arg("inputs"),
-           "For each output, how many terms each of its elements combines.")
+           "For each result of execute, then for each value that is written into an input, how "
+           "many terms each of its elements combines.")
+      .def("_result_types", resultTypes, "The types of the same.")
+      .def(
+          "_written_inputs",
+          [](const FusionObject& self) { return writtenInputs(self.definition->fusion()); },
+          "The positions of the inputs that execute writes, in the order of the writes.")
+      .def(
+          "_returned_inputs",
+          [](const FusionObject& self) { return returnedInputs(self.definition->fusion()); },
+          "For each result the position of the input that it is, or -1; empty where none is one.")
       .def("__eq__", isSameFusion, nb::sig("def __eq__(self, other: object, /) -> bool"),
            "Whether both make the same definition: inputs, calls, outputs and types.")
       .def("__hash__",

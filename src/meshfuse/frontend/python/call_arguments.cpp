@@ -1,5 +1,6 @@
 #include "meshfuse/frontend/python/call_arguments.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -211,6 +212,7 @@ void CallArguments::addLazy(const at::Tensor& tensor) {
   const at::NoGradGuard noGrad;
   settled_.push_back(tensor.resolve_conj().resolve_neg());
   views_.push_back(ArgView::of(settled_.back().unsafeGetTensorImpl()));
+  views_.back().isResolvedCopy = true;
 }
 
 void CallArguments::addDtensor(PyObject* dtensor) {
@@ -232,6 +234,13 @@ void CallArguments::addDtensor(PyObject* dtensor) {
   // An offset for now, since the storage may still move; linkGlobals() makes it a pointer before anyone reads it.
   // NOLINTNEXTLINE(performance-no-int-to-ptr)
   view.globalStrides = reinterpret_cast<const int64_t*>(offset);
+}
+
+PyObject* CallArguments::dtensorAt(size_t position) const noexcept {
+  auto before = std::count_if(views_.begin(), views_.begin() + static_cast<ptrdiff_t>(position),
+                              [](const ArgView& view) { return view.isDistributed(); });
+  return *std::find_if(kept_.begin(), kept_.end(),
+                       [&before](PyObject* object) { return isDtensor(object) && before-- == 0; });
 }
 
 void CallArguments::linkGlobals() {

@@ -26,6 +26,8 @@ class CallArguments {
   void collect(PyObject* inputs);
 
   std::span<const ArgView> views() const noexcept { return {views_.data(), views_.size()}; }
+  /// The DTensor that the distributed argument at `position` was, borrowed.
+  PyObject* dtensorAt(size_t position) const noexcept;
   /// The mesh of the distributed tensors; null without any.
   const std::shared_ptr<MeshRecord>& mesh() const noexcept { return mesh_; }
 
@@ -43,7 +45,7 @@ class CallArguments {
   PyObject* keep(PyObject* object);
 
   c10::SmallVector<ArgView, 32> views_;
-  c10::SmallVector<PyObject*, 48> kept_;
+  c10::SmallVector<PyObject*, 48> kept_;  // DTensors in the order of their views
   c10::SmallVector<at::Tensor, 1> settled_;
   /// Global sizes and strides of distributed arguments, one after the other; views point here once all are collected.
   c10::SmallVector<int64_t, 64> globals_;

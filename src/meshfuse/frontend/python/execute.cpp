@@ -16,6 +16,7 @@
 #include "meshfuse/frontend/python/python_errors.h"
 #include "meshfuse/frontend/python/torch_objects.h"
 #include "meshfuse/runtime/fusion_executor.h"
+#include "meshfuse/runtime/input_writes.h"
 
 namespace nb = nanobind;
 
@@ -176,6 +177,38 @@ nb::object saveReproInputs(PyObject* self, PyObject* inputs) {
   return items;
 }
 
+/// In writing, torch's objects for DTensors count as tensors of their own: each has its autograd state and version.
+void checkWrittenDtensors(const FusionExecutor& executor, const CallArguments& arguments) {
+  for (uint32_t position : executor.writtenInputs()) {
+    if (position < arguments.views().size() && arguments.views()[position].isDistributed()) {
+      checkWritable(executor.fusion(), position,
+                    *tensorOf(arguments.dtensorAt(position)).unsafeGetTensorImpl());
+    }
+  }
+}
+
+void countWritesOfDtensors(const FusionExecutor& executor, const CallArguments& arguments) {
+  for (uint32_t position : executor.writtenInputs()) {
+    if (arguments.views()[position].isDistributed()) {
+      tensorOf(arguments.dtensorAt(position)).unsafeGetTensorImpl()->bump_version();
+    }
+  }
+}
+
+/// DTensors that are given back are the very objects, as other tensors are.
+void giveBackDtensors(const FusionExecutor& executor, const CallArguments& arguments,
+                      PyObject* results) {
+  const std::span<const int32_t> returned = executor.returnedInputs();
+  for (size_t i = 0; i < returned.size(); ++i) {
+    const auto position = static_cast<size_t>(returned[i]);
+    if (returned[i] >= 0 && arguments.views()[position].isDistributed()) {
+      PyObject* dtensor = arguments.dtensorAt(position);
+      Py_INCREF(dtensor);
+      PyList_SetItem(results, static_cast<Py_ssize_t>(i), dtensor);
+    }
+  }
+}
+
 PyObject* run(PyObject* self, Parameters parameters, Way way) {
   if (!nb::inst_ready(self)) {
     throwUser(ErrorKind::Runtime, {"execute", "Fusion does not exist!", "__init__ has not run",
@@ -205,9 +238,19 @@ PyObject* run(PyObject* self, Parameters parameters, Way way) {
     context.collectives = &mesh->collectives();
     context.rankCheck = mesh->rankCheck();
   }
+  if (mesh != nullptr && !executor.writtenInputs().empty()) {
+    checkWrittenDtensors(executor, arguments);
+  }
   CallResults results;
   executor.run(arguments.views(), context, results);
-  return wrapResults(std::move(results), mesh.get());
+  if (mesh != nullptr && !executor.writtenInputs().empty()) {
+    countWritesOfDtensors(executor, arguments);
+  }
+  PyObject* list = wrapResults(std::move(results), mesh.get());
+  if (mesh != nullptr && !executor.returnedInputs().empty()) {
+    giveBackDtensors(executor, arguments, list);
+  }
+  return list;
 }
 
 template <class Call>
