@@ -252,6 +252,8 @@ std::optional<OpTypes> applyDtypeClass(DtypeClass dtypeClass, PrimType promoted)
       return categoryOf(promoted) == TypeCategory::Integral ? unchanged : std::nullopt;
     case DtypeClass::KeepReal:
       return isComplex(promoted) ? std::nullopt : unchanged;
+    case DtypeClass::KeepNumber:
+      return isComplex(promoted) || promoted == Bool ? std::nullopt : unchanged;
     case DtypeClass::KeepFloating:
       return isIntegralOrBool(categoryOf(promoted)) ? std::nullopt : unchanged;
     case DtypeClass::FullFloat:
@@ -284,6 +286,8 @@ std::string_view ruleOf(DtypeClass dtypeClass) noexcept {
       return "Integer input is required";
     case DtypeClass::KeepReal:
       return "Real input is required";
+    case DtypeClass::KeepNumber:
+      return "Integer or floating point input is required";
     case DtypeClass::KeepFloating:
       return "Floating point or complex input is required";
     case DtypeClass::ImaginaryPart:
