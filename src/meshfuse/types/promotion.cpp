@@ -241,6 +241,7 @@ bool refusesComplex(DtypeClass dtypeClass) noexcept {
     case DtypeClass::DivideReal:
     case DtypeClass::Order:
     case DtypeClass::KeepReal:
+    case DtypeClass::KeepNumber:
     case DtypeClass::KeepFirst:
     case DtypeClass::PredicateReal:
       return true;
@@ -258,6 +259,7 @@ bool refusesUnsigned(DtypeClass dtypeClass) noexcept {
     case DtypeClass::Order:
     case DtypeClass::Shift:
     case DtypeClass::KeepReal:
+    case DtypeClass::KeepNumber:
     case DtypeClass::KeepFirst:
     case DtypeClass::Magnitude:
     case DtypeClass::PredicateReal:
@@ -267,10 +269,14 @@ bool refusesUnsigned(DtypeClass dtypeClass) noexcept {
   }
 }
 
+bool refusesBool(DtypeClass dtypeClass) noexcept {
+  return dtypeClass == DtypeClass::PromoteNumber || dtypeClass == DtypeClass::KeepNumber;
+}
+
 bool acceptsDomain(DtypeClass dtypeClass, PrimType type) noexcept {
   return !(isComplex(type) && refusesComplex(dtypeClass)) &&
          !(type == UInt64 && refusesUnsigned(dtypeClass)) &&
-         !(type == Bool && dtypeClass == DtypeClass::PromoteNumber);
+         !(type == Bool && refusesBool(dtypeClass));
 }
 
 }  // namespace
@@ -321,6 +327,7 @@ std::optional<OpTypes> applyDtypeClass(DtypeClass dtypeClass, PrimType promoted)
       return OpTypes{promoted, Bool};
     case DtypeClass::Keep:
     case DtypeClass::KeepReal:
+    case DtypeClass::KeepNumber:
     case DtypeClass::KeepFirst:
     case DtypeClass::Select:
       return unchanged;
@@ -347,6 +354,7 @@ std::string_view ruleOf(DtypeClass dtypeClass) noexcept {
     case DtypeClass::Order:
       return "Real input other than UInt64 is required";
     case DtypeClass::PromoteNumber:
+    case DtypeClass::KeepNumber:
       return "Integer or floating point input other than UInt64 is required";
     case DtypeClass::KeepFloating:
       return "Floating point or complex input is required";

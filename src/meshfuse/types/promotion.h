@@ -53,6 +53,7 @@ enum class DtypeClass : uint8_t {
   Shift,          // F without Bool
   Keep,           // G: the promoted type, no upcast
   KeepReal,       // G: complex refused
+  KeepNumber,     // G: Bool and complex refused
   KeepFloating,   // G: Bool and integral refused
   KeepFirst,      // G: the type of the first operand; the others are cast to it; complex refused
   Magnitude,      // G: complex -> its real type
