@@ -11,14 +11,18 @@
 namespace meshfuse {
 namespace {
 
-at::Tensor ofType(const at::Tensor& values, PrimType dtype) {
-  switch (categoryOf(dtype)) {
+/// Whole numbers stay in a sample's range where it is one of whole numbers, else away from its zero.
+at::Tensor drawn(const OpSample::Tensor& tensor, PrimType sampleType) {
+  const at::Tensor values =
+      at::rand(tensor.sizes, at::kDouble) * (tensor.high - tensor.low) + tensor.low;
+  switch (categoryOf(tensor.dtype)) {
     case TypeCategory::Boolean:
       return at::gt(values, 0);
     case TypeCategory::Integral:
-      return at::floor(values).to(torchDtype(dtype));
+      return (isIntegralOrBool(categoryOf(sampleType)) ? at::floor(values) : at::ceil(values))
+          .to(torchDtype(tensor.dtype));
     default:
-      return values.to(torchDtype(dtype));
+      return values.to(torchDtype(tensor.dtype));
   }
 }
 
@@ -39,7 +43,10 @@ struct Call {
 
   Call(const OpInfo& op, const OpSample& sample) {
     for (const OpSample::Tensor& tensor : sample.tensors) {
-      const Contiguity contiguity(tensor.sizes.size(), std::optional(true));
+      Contiguity contiguity;
+      for (const int64_t size : tensor.sizes) {
+        contiguity.push_back(size == 1 ? std::nullopt : std::optional(true));
+      }
       inputs.push_back(fusion.addInputTensor(tensor.dtype, tensor.sizes, contiguity));
     }
     try {
@@ -49,14 +56,11 @@ struct Call {
     }
   }
 
-  std::string runError(const OpSample& sample) const {
+  /// `sample` with the types of this call, `original` with its own.
+  std::string runError(const OpSample& sample, const OpSample& original) const {
     ExpressionEvaluator evaluator(fusion);
     for (size_t i = 0; i < inputs.size(); ++i) {
-      const OpSample::Tensor& tensor = sample.tensors[i];
-      evaluator.bind(
-          inputs[i],
-          ofType(at::rand(tensor.sizes, at::kDouble) * (tensor.high - tensor.low) + tensor.low,
-                 tensor.dtype));
+      evaluator.bind(inputs[i], drawn(sample.tensors[i], original.tensors[i].dtype));
     }
     try {
       for (const ValId output : outputs) {
@@ -85,7 +89,7 @@ TEST(ElementTypes, WhatIsAcceptedRuns) {
         const OpSample changed = withType(sample, tensor.dtype, dtype);
         const Call call(*op, changed);
         if (!call.outputs.empty()) {
-          EXPECT_EQ(call.runError(changed), "") << op->name << " of " << nameOf(dtype);
+          EXPECT_EQ(call.runError(changed, sample), "") << op->name << " of " << nameOf(dtype);
           ++ran;
         }
       }

@@ -128,6 +128,18 @@ void LiveGroup::allGather(const at::Tensor& out, const at::Tensor& in,
   finish(std::get<1>(op.call(output, input, group_, true, deadline.count())));
 }
 
+void LiveGroup::allToAll(const at::Tensor& out, const at::Tensor& in,
+                         std::chrono::milliseconds deadline) const {
+  static const auto op = c10::Dispatcher::singleton()
+                             .findSchemaOrThrow("c10d::alltoall_base_", "")
+                             .typed<c10::intrusive_ptr<c10d::Work>(
+                                 at::Tensor&, at::Tensor&, const GroupPointer&,
+                                 std::vector<int64_t>, std::vector<int64_t>, bool, int64_t)>();
+  at::Tensor output = out;
+  at::Tensor input = in;
+  finish(op.call(output, input, group_, {}, {}, true, deadline.count()));
+}
+
 void LiveGroup::reduceScatter(const at::Tensor& out, const at::Tensor& in, ReduceKind kind,
                               std::chrono::milliseconds deadline) const {
   static const auto op = c10::Dispatcher::singleton()

@@ -47,6 +47,9 @@ class LiveGroup {
   /// `out` has size() times the elements of `in`.
   void allGather(const at::Tensor& out, const at::Tensor& in,
                  std::chrono::milliseconds deadline) const;
+  /// Rank r's part of `in` becomes this rank's part of rank r's `out`; both have size() equal parts.
+  void allToAll(const at::Tensor& out, const at::Tensor& in,
+                std::chrono::milliseconds deadline) const;
   /// `in` has size() times the elements of `out`.
   void reduceScatter(const at::Tensor& out, const at::Tensor& in, ReduceKind kind,
                      std::chrono::milliseconds deadline) const;

@@ -5,6 +5,7 @@
 #include <exception>
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 
 namespace meshfuse {
 namespace {
@@ -20,11 +21,14 @@ void exchangeFingerprints(const LiveGroup& group, uint64_t fingerprint,
   const Message own{fingerprint, seen.isSettled() ? 0U : 1U};
   const int64_t size = group.size();
   const auto bytes = static_cast<int64_t>(sizeof(Message));
-  const at::Tensor in = at::empty({bytes}, at::kByte);
-  const at::Tensor out = at::empty({bytes * size}, at::kByte);
-  std::memcpy(in.mutable_data_ptr(), own.data(), sizeof own);
+  const at::Tensor in = at::empty({bytes * size}, at::kByte);
+  const at::Tensor out = at::empty_like(in);
+  for (int64_t peer = 0; peer < size; ++peer) {
+    std::memcpy(static_cast<char*>(in.mutable_data_ptr()) + peer * bytes, own.data(), sizeof own);
+  }
   try {
-    group.allGather(out, in, deadline);
+    // An all-gather of Gloo's goes round a ring; here all messages are under way at once.
+    group.allToAll(out, in, deadline);
   } catch (const std::exception& error) {
     seen.fault = error.what();
     return;

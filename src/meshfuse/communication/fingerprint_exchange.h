@@ -18,8 +18,8 @@ struct FingerprintsSeen {
   bool isSettled() const noexcept { return allEqual && fault.empty(); }
 };
 
-/// Whether the group can exchange host memory: one all-gather of 16 bytes a rank, 50 to 100 microseconds on one machine,
-/// against milliseconds through a store.
+/// Whether the group can exchange host memory: one message of 16 bytes from each rank to each, about 100 microseconds on
+/// one machine, against milliseconds through a store.
 bool canExchangeFingerprints(const LiveGroup& group);
 
 /// Tell the group's members one's fingerprint and whether one knows of trouble already, and hear theirs. Each member comes to
