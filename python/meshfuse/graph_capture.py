@@ -185,7 +185,9 @@ def _check_written(tensor: torch.Tensor, position: int) -> None:
             "execute: an input that is written takes no part in autograd, which could not follow the write: "
             f"input {position} is written and requires grad; call execute under torch.no_grad(), or pass tensor.detach()"
         )
-    if any(size > 1 and step == 0 for size, step in zip(tensor.shape, tensor.stride(), strict=True)):
+    if any(
+        size > 1 and step == 0 for size, step in zip(tensor.shape, tensor.stride(), strict=True)
+    ):
         raise RuntimeError(
             "execute: an input that is written has memory of its own for each element: "
             f"input {position} has a stride of 0; pass tensor.clone(memory_format=torch.contiguous_format)"

@@ -62,11 +62,12 @@ TEST(DefinitionSource, WritesWhatIsWrittenIntoInputs) {
   fd.addOutput(c);
   fd.addOutput(b, a);
   const std::string body = bodyOf(fd);
-  EXPECT_TRUE(body.ends_with("    tv2 = fd.ops.neg(tv0)\n"
-                             "    tv3 = fd.ops.set(tv1)\n"
-                             "    fd.add_output(tv2, alias_input=tv1)\n"
-                             "    fd.add_output(tv2)\n"
-                             "    fd.add_output(tv3, alias_input=tv0)\n"))
+  EXPECT_TRUE(
+      body.ends_with("    tv2 = fd.ops.neg(tv0)\n"
+                     "    tv3 = fd.ops.set(tv1)\n"
+                     "    fd.add_output(tv2, alias_input=tv1)\n"
+                     "    fd.add_output(tv2)\n"
+                     "    fd.add_output(tv3, alias_input=tv0)\n"))
       << body;
 }
 

@@ -66,8 +66,8 @@ TEST(FusionDefinition, WritesIntoInputs) {
   EXPECT_TRUE(contains(
       errorOf(ErrorKind::Type, [&] { other.addOutput(lang::neg(c), other.defineScalar()); }),
       "is a scalar"));
-  EXPECT_TRUE(contains(errorOf(ErrorKind::NotImplemented, [&] { other.executor(); }),
-                       "Fusion is empty!"));
+  EXPECT_TRUE(
+      contains(errorOf(ErrorKind::NotImplemented, [&] { other.executor(); }), "Fusion is empty!"));
 }
 
 TEST(FusionDefinition, EveryOperationHasATypedFunction) {

@@ -116,16 +116,19 @@ TEST(InputWrite, IsRefusedWithTheRuleAndBothTypes) {
   EXPECT_EQ(errorOf(fusion, sample.first, sample.b, ErrorKind::Runtime), "no error");
   // A symbolic size may fit; the call shows.
   EXPECT_EQ(errorOf(fusion, sample.first, narrow, ErrorKind::Runtime), "no error");
-  EXPECT_EQ(errorOf(fusion, sample.first, number, ErrorKind::Type),
-            "add_output: a tensor is written into a tensor input: 'c0' is a scalar; pass tensors; a "
-            "number becomes one with fd.ops.full");
-  EXPECT_EQ(errorOf(fusion, sample.second, sample.first, ErrorKind::Runtime),
-            "add_output: alias_input is an input of the definition: got 'tv2' of type Float[i0, 4], "
-            "which is computed; pass what define_tensor gave, or leave alias_input out and use the "
-            "returned tensor");
-  EXPECT_EQ(errorOf(fusion, sample.first, half, ErrorKind::Runtime),
-            "add_output: a value has the element type of the input it is written into: got 'tv2' of "
-            "type Float[i0, 4] for the input 'tv4' of type Half[i2, 4]; convert it with fd.ops.cast");
+  EXPECT_EQ(
+      errorOf(fusion, sample.first, number, ErrorKind::Type),
+      "add_output: a tensor is written into a tensor input: 'c0' is a scalar; pass tensors; a "
+      "number becomes one with fd.ops.full");
+  EXPECT_EQ(
+      errorOf(fusion, sample.second, sample.first, ErrorKind::Runtime),
+      "add_output: alias_input is an input of the definition: got 'tv2' of type Float[i0, 4], "
+      "which is computed; pass what define_tensor gave, or leave alias_input out and use the "
+      "returned tensor");
+  EXPECT_EQ(
+      errorOf(fusion, sample.first, half, ErrorKind::Runtime),
+      "add_output: a value has the element type of the input it is written into: got 'tv2' of "
+      "type Float[i0, 4] for the input 'tv4' of type Half[i2, 4]; convert it with fd.ops.cast");
   const std::string sizes =
       "add_output: a value has the sizes of the input it is written into: got 'tv2' of type "
       "Float[i0, 4] for the input ";
@@ -163,8 +166,9 @@ TEST(InputWrite, TheParserRefusesWhatCannotBeWritten) {
     return "no error";
   };
   EXPECT_EQ(errorIn("output tv2 into tv1\n"), "no error");
-  EXPECT_NE(errorIn("output tv0 into tv1\n").find("a value that a call gives before this; 'tv0' is "
-                                                  "none"),
+  EXPECT_NE(errorIn("output tv0 into tv1\n")
+                .find("a value that a call gives before this; 'tv0' is "
+                      "none"),
             std::string::npos);
   EXPECT_NE(errorIn("output tv2 into tv9\n").find("the name of a value defined above"),
             std::string::npos);

@@ -150,7 +150,9 @@ def test_the_text_makes_the_same_definition() -> None:
         fd.add_output(fd.ops.neg(y))
         fd.add_output(value)
     text = repr(fd)
-    assert "    fd.add_output(tv2, alias_input=tv1)\n    fd.add_output(tv3, alias_input=tv0)\n" in text
+    assert (
+        "    fd.add_output(tv2, alias_input=tv1)\n    fd.add_output(tv3, alias_input=tv0)\n" in text
+    )
     assert translate_fusion(fd.fusion) == text
     names = {"DataType": DataType, "FusionDefinition": FusionDefinition}
     exec(text, names)
@@ -236,7 +238,9 @@ def test_what_can_be_written_into_what() -> None:
         fd.add_output(value, row)
     text = error_of(
         RuntimeError,
-        lambda: fd.execute([torch.ones(2, 4), torch.ones(2, 4).half(), torch.ones(1, 4), 1.0, torch.ones(2, 4)]),
+        lambda: fd.execute(
+            [torch.ones(2, 4), torch.ones(2, 4).half(), torch.ones(1, 4), 1.0, torch.ones(2, 4)]
+        ),
     )
     assert "got 'tv3' of type Float[2, 4] for the input 'tv2' of type Float[b1, 4]" in text
 
@@ -252,7 +256,10 @@ def written_tensors() -> dict[str, tuple[torch.Tensor, str]]:
         "computed": (leaf * 2, "is written and requires grad"),
         "inference": (inference, "is an inference tensor"),
         "expanded": (torch.randn(1, 3).expand(2, 3), "several elements lie at one address"),
-        "windows": (torch.randn(4).as_strided((2, 3), (1, 1)), "several elements lie at one address"),
+        "windows": (
+            torch.randn(4).as_strided((2, 3), (1, 1)),
+            "several elements lie at one address",
+        ),
     }
 
 

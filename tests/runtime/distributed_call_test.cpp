@@ -186,9 +186,10 @@ TEST(DistributedCall, RanksMeetOnceMoreBeforeTheyWrite) {
   EXPECT_EQ(counted.agreements, 3);
   EXPECT_TRUE(at::equal(local, before));
   counted.refuse = true;
-  EXPECT_EQ(runtimeErrorOf([&] { executor.execute(inputs, counted.context()); }),
-            "execute: no input was written, as not every rank has computed what it is to write: ranks "
-            "0 and 1 run different programs");
+  EXPECT_EQ(
+      runtimeErrorOf([&] { executor.execute(inputs, counted.context()); }),
+      "execute: no input was written, as not every rank has computed what it is to write: ranks "
+      "0 and 1 run different programs");
   EXPECT_TRUE(at::equal(local, before));
   EXPECT_EQ(local._version(), version + 2);
 }

@@ -128,10 +128,11 @@ TEST(InputWrites, TensorsThatCannotTakeThemAreRefusedUntouched) {
     const c10::InferenceMode mode;
     inference = at::rand({2, 3});
   }
-  EXPECT_EQ(refusalOf(executor, inference, b),
-            "execute: an inference tensor is written in inference mode only: input 0, tv0, is "
-            "written and is an inference tensor; call execute under torch.inference_mode(), or pass "
-            "tensor.clone()");
+  EXPECT_EQ(
+      refusalOf(executor, inference, b),
+      "execute: an inference tensor is written in inference mode only: input 0, tv0, is "
+      "written and is an inference tensor; call execute under torch.inference_mode(), or pass "
+      "tensor.clone()");
 }
 
 TEST(InputWrites, WhatAutogradAllowsIsWritten) {

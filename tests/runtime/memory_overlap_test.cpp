@@ -65,9 +65,7 @@ class Views {
   }
 
  private:
-  int64_t upTo(int64_t most) {
-    return std::uniform_int_distribution<int64_t>(0, most)(generator_);
-  }
+  int64_t upTo(int64_t most) { return std::uniform_int_distribution<int64_t>(0, most)(generator_); }
 
   std::mt19937_64 generator_{7};
   at::Tensor memory_ = at::zeros({120}, at::kInt);

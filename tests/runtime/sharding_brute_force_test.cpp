@@ -268,8 +268,8 @@ TEST(ShardingOfWrites, ValuesAreBroughtToLieAsTheirInputsOrAreRefused) {
     for (const auto& shape : std::vector<std::vector<int64_t>>{{1}, {2}, {3}, {2, 2}}) {
       checkOnMesh(test, DeviceMesh::fromShape(shape), random, tally);
     }
-    EXPECT_GT(tally.right, tally.refused) << "right " << tally.right << ", refused "
-                                          << tally.refused;
+    EXPECT_GT(tally.right, tally.refused)
+        << "right " << tally.right << ", refused " << tally.refused;
   }
 }
 

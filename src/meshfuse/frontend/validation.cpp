@@ -46,9 +46,7 @@ std::vector<int64_t> reductionSizes(const Fusion& fusion, std::span<const InputS
     }
   }
   std::vector<int64_t> result;
-  const auto add = [&](ValId val) {
-    result.push_back(std::max<int64_t>(sizes[indexOf(val)], 1));
-  };
+  const auto add = [&](ValId val) { result.push_back(std::max<int64_t>(sizes[indexOf(val)], 1)); };
   std::ranges::for_each(concrete.outputs(), add);
   std::ranges::for_each(concrete.writes(), add, &InputWrite::value);
   return result;

@@ -33,9 +33,9 @@ bool differ(const IntExpr& a, const IntExpr& b) {
 void checkInputWrite(const Fusion& fusion, ValId value, ValId input) {
   for (ValId id : {value, input}) {
     if (!fusion.val(id).isTensor()) {
-      throwUser(ErrorKind::Type,
-                {"add_output", "a tensor is written into a tensor input",
-                 "'" + fusion.nameOf(id) + "' is a scalar", "pass tensors; a number becomes one with fd.ops.full"});
+      throwUser(ErrorKind::Type, {"add_output", "a tensor is written into a tensor input",
+                                  "'" + fusion.nameOf(id) + "' is a scalar",
+                                  "pass tensors; a number becomes one with fd.ops.full"});
     }
   }
   if (!fusion.isInput(input)) {

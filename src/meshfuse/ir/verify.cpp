@@ -299,8 +299,7 @@ class Verifier {
       } catch (const UserError& error) {
         add(text + " is refused: " + error.what());
       }
-      if (std::ranges::find(writes.first(i), input, &InputWrite::input) !=
-          writes.first(i).end()) {
+      if (std::ranges::find(writes.first(i), input, &InputWrite::input) != writes.first(i).end()) {
         add(text + " is the second one into this input");
       }
     }

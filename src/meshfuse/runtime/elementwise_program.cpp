@@ -58,7 +58,8 @@ class ElementwiseProgram::Builder {
 
   bool build(ElementwiseProgram& program) {
     // All reads come before all writes, so what is written has to be computed as a whole first.
-    if (!fusion_.writes().empty() || !takeShape(program) || !takeInputs() || !takeOutputs(program)) {
+    if (!fusion_.writes().empty() || !takeShape(program) || !takeInputs() ||
+        !takeOutputs(program)) {
       return false;
     }
     for (const Expr& expr : fusion_.exprs()) {

@@ -98,13 +98,13 @@ void checkWritable(const Fusion& fusion, uint32_t position, const c10::TensorImp
            "call execute under torch.no_grad(), or pass tensor.detach()");
   }
   if (hasTangent(handle)) {
-    refuse("an input that is written takes no part in autograd, which could not follow the write",
-           found("carries a tangent of forward-mode differentiation"),
-           "call execute outside of it, or pass torch.autograd.forward_ad.unpack_dual(tensor).primal");
+    refuse(
+        "an input that is written takes no part in autograd, which could not follow the write",
+        found("carries a tangent of forward-mode differentiation"),
+        "call execute outside of it, or pass torch.autograd.forward_ad.unpack_dual(tensor).primal");
   }
   if (handle.is_inference() && !c10::InferenceMode::is_enabled()) {
-    refuse("an inference tensor is written in inference mode only",
-           found("is an inference tensor"),
+    refuse("an inference tensor is written in inference mode only", found("is an inference tensor"),
            "call execute under torch.inference_mode(), or pass tensor.clone()");
   }
 }

@@ -125,8 +125,7 @@ bool shareMemory(const c10::TensorImpl& a, const c10::TensorImpl& b) {
   addBytes(terms, b, -1);
   sortByCoefficient(terms);
   int steps = kMaxSteps;
-  const auto distance =
-      static_cast<const char*>(dataOf(b)) - static_cast<const char*>(dataOf(a));
+  const auto distance = static_cast<const char*>(dataOf(b)) - static_cast<const char*>(dataOf(a));
   return reaches({terms.data(), terms.size()}, distance, steps);
 }
 

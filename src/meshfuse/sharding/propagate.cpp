@@ -160,10 +160,11 @@ class Propagation {
     std::map<ValId, ValId> written;  // by the source's input
     for (const InputWrite& write : source_.writes()) {
       const Sharding& target = *result_.val(map_[indexOf(write.input)]).tensor().sharding;
-      written[write.input] = reshard("add_output",
-                                     source_.nameOf(write.value) + ", to be written into " +
-                                         source_.nameOf(write.input) + " on " + target.toText() + ",",
-                                     map_[indexOf(write.value)], target.placements);
+      written[write.input] =
+          reshard("add_output",
+                  source_.nameOf(write.value) + ", to be written into " +
+                      source_.nameOf(write.input) + " on " + target.toText() + ",",
+                  map_[indexOf(write.value)], target.placements);
     }
     forEachResult(
         source_,

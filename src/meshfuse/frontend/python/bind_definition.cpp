@@ -140,10 +140,11 @@ void addOutput(const DefinitionObject& self, nb::handle output, nb::handle alias
   const auto handleOf = [](nb::handle object, const char* name) {
     const ValueObject* value = valueOf(object.ptr());
     if (value == nullptr) {
-      throwUser(ErrorKind::Type,
-                {"add_output()", "incompatible function arguments",
-                 std::string(name) + " is a " + nb::cast<std::string>(nb::str(object.type())),
-                 "call it as add_output(output: TensorView, alias_input: TensorView | None = None)"});
+      throwUser(
+          ErrorKind::Type,
+          {"add_output()", "incompatible function arguments",
+           std::string(name) + " is a " + nb::cast<std::string>(nb::str(object.type())),
+           "call it as add_output(output: TensorView, alias_input: TensorView | None = None)"});
     }
     return ValueHandle(*value->definition, value->id);
   };
@@ -219,13 +220,14 @@ void bindDefining(nb::class_<DefinitionObject>& definition) {
       .def("define_vector", defineVector, "size"_a,
            nb::sig("def define_vector(self, size: int) -> list[Scalar]"),
            "`size` symbolic Int scalars, each its own input.")
-      .def("add_output", addOutput, nb::arg("output").none(), "alias_input"_a = nb::none(),
-           nb::sig("def add_output(self, output: TensorView, alias_input: TensorView | None = None) "
-                   "-> None"),
-           "Returns this tensor from execute, after those added before. With alias_input, an input "
-           "of the same type and sizes, execute writes it into that input instead, when "
-           "everything has been computed from the inputs as they were before; it is returned only "
-           "where it is added without alias_input as well, and then as that input itself.");
+      .def(
+          "add_output", addOutput, nb::arg("output").none(), "alias_input"_a = nb::none(),
+          nb::sig("def add_output(self, output: TensorView, alias_input: TensorView | None = None) "
+                  "-> None"),
+          "Returns this tensor from execute, after those added before. With alias_input, an input "
+          "of the same type and sizes, execute writes it into that input instead, when "
+          "everything has been computed from the inputs as they were before; it is returned only "
+          "where it is added without alias_input as well, and then as that input itself.");
 }
 
 void bindLifeCycle(nb::class_<DefinitionObject>& definition) {

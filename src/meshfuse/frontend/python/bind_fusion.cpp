@@ -41,8 +41,7 @@ std::vector<nb::object> outputs(const FusionObject& self) {
   forEachResult(
       fusion, [&](ValId output) { ids.push_back(output); },
       [&](const InputWrite& write) {
-        if (!fusion.isOutput(write.value) &&
-            std::ranges::find(ids, write.value) == ids.end()) {
+        if (!fusion.isOutput(write.value) && std::ranges::find(ids, write.value) == ids.end()) {
           ids.push_back(write.value);
         }
       });

@@ -239,9 +239,8 @@ void CallArguments::addDtensor(PyObject* dtensor) {
 PyObject* CallArguments::dtensorAt(size_t position) const noexcept {
   auto before = std::count_if(views_.begin(), views_.begin() + static_cast<ptrdiff_t>(position),
                               [](const ArgView& view) { return view.isDistributed(); });
-  return *std::find_if(kept_.begin(), kept_.end(), [&before](PyObject* object) {
-    return isDtensor(object) && before-- == 0;
-  });
+  return *std::find_if(kept_.begin(), kept_.end(),
+                       [&before](PyObject* object) { return isDtensor(object) && before-- == 0; });
 }
 
 void CallArguments::linkGlobals() {
