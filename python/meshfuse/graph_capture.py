@@ -1,5 +1,8 @@
-"""Executions inside graphs that torch captures: the operators ``torch.ops.meshfuse.execute`` and ``execute_in_place``, and what
-they give on fake tensors."""
+"""Executions inside graphs that torch captures: the operator ``torch.ops.meshfuse.execute`` and what it gives on fake tensors.
+
+The operator writes nothing: what a definition writes into its inputs is returned by it, and copied by ``copy_``, as torch's
+tracers know it.
+"""
 
 import atexit
 import itertools
@@ -26,7 +29,7 @@ class Form(NamedTuple):
     """What a graph has to know of a definition. Plain data, which torch.compile captures anew where it differs."""
 
     name: str = ""
-    #: The positions of the inputs that are written, ascending.
+    #: The positions of the inputs that are written, in the order of the writes.
     written: tuple[int, ...] = ()
     #: For each result the position of the written input that is given back as it, or -1.
     given_back: tuple[int, ...] = ()
@@ -36,10 +39,10 @@ class Definition:
     """What one block defined, under a name of its own."""
 
     def __init__(self, definition: Any) -> None:
+        fusion = definition.fusion
+        written = tuple(fusion._written_inputs())
         self.runner = FusionDefinitionBase()
-        self.runner._adopt(definition.fusion)
-        fusion = self.runner.fusion
-        written = tuple(sorted(fusion._written_inputs()))
+        self.runner._adopt(fusion._without_writes() if written else fusion)
         returned = fusion._returned_inputs() if written else []
         self.form = Form(
             f"definition_{next(_numbers)}",
@@ -59,23 +62,22 @@ def _definition(name: str) -> Definition:
     return definition
 
 
-def _inputs(
-    written: Sequence[torch.Tensor],
-    tensors: Sequence[torch.Tensor],
-    numbers: Sequence[Any],
-    kinds: str,
-) -> list[Any]:
-    """`kinds` says for each input whether it is the next that is written (w), the next tensor (t) or the next number (n)."""
-    remaining = {"w": iter(written), "t": iter(tensors), "n": iter(numbers)}
+def _inputs(tensors: Sequence[torch.Tensor], numbers: Sequence[Any], kinds: str) -> list[Any]:
+    """`kinds` says for each input whether it is the next tensor (t) or the next number (n)."""
+    remaining = {"t": iter(tensors), "n": iter(numbers)}
     return [next(remaining[kind]) for kind in kinds]
 
 
-def _computed(definition: Definition, outputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    """The outputs without the written inputs among them, which whoever calls the operator has."""
+def _results(definition: Definition, inputs: list[Any]) -> list[torch.Tensor]:
+    """What is computed: the outputs but for those that are written inputs, then the values to be written."""
+    outputs = definition.runner.execute(inputs)
     given_back = definition.form.given_back
-    return [
-        output for index, output in enumerate(outputs) if not given_back or given_back[index] < 0
+    computed = [
+        output
+        for index, output in enumerate(outputs)
+        if index >= len(given_back) or given_back[index] < 0
     ]
+    return _own_memory(computed, [value for value in inputs if isinstance(value, torch.Tensor)])
 
 
 def _own_memory(
@@ -96,46 +98,18 @@ _library = torch.library.Library("meshfuse", "DEF")
 _library.define(
     "execute(str definition, Tensor[] tensors, Scalar[] numbers, str kinds) -> Tensor[]"
 )
-_library.define(
-    "execute_in_place(str definition, Tensor(a!)[] written, Tensor[] tensors, Scalar[] numbers, str kinds) -> Tensor[]"
-)
 
 
 @torch.library.impl(_library, "execute", "CompositeExplicitAutograd")
 def _execute(
     definition: str, tensors: list[torch.Tensor], numbers: list[Any], kinds: str
 ) -> list[torch.Tensor]:
-    outputs = _definition(definition).runner.execute(_inputs((), tensors, numbers, kinds))
-    return _own_memory(outputs, tensors)
-
-
-@torch.library.impl(_library, "execute_in_place", "CompositeExplicitAutograd")
-def _execute_in_place(
-    definition: str,
-    written: list[torch.Tensor],
-    tensors: list[torch.Tensor],
-    numbers: list[Any],
-    kinds: str,
-) -> list[torch.Tensor]:
-    what = _definition(definition)
-    outputs = what.runner.execute(_inputs(written, tensors, numbers, kinds))
-    return _own_memory(_computed(what, outputs), [*written, *tensors])
+    return _results(_definition(definition), _inputs(tensors, numbers, kinds))
 
 
 @torch.library.register_fake("meshfuse::execute", lib=_library)
 def _execute_on_fakes(
     definition: str, tensors: list[torch.Tensor], numbers: list[Any], kinds: str
-) -> list[torch.Tensor]:
-    return _execute_in_place_on_fakes(definition, [], tensors, numbers, kinds)
-
-
-@torch.library.register_fake("meshfuse::execute_in_place", lib=_library)
-def _execute_in_place_on_fakes(
-    definition: str,
-    written: list[torch.Tensor],
-    tensors: list[torch.Tensor],
-    numbers: list[Any],
-    kinds: str,
 ) -> list[torch.Tensor]:
     from torch._subclasses.fake_tensor import unset_fake_temporarily
 
@@ -144,18 +118,15 @@ def _execute_in_place_on_fakes(
         _captured[definition] = _defined[definition]
     # The results' form comes from an execution on meta tensors. Its sizes are numbers, so a graph holds for the sizes that
     # it was captured with.
-    given = [*written, *tensors]
-    forms = [([int(n) for n in t.size()], [int(n) for n in t.stride()], t.dtype) for t in given]
+    forms = [([int(n) for n in t.size()], [int(n) for n in t.stride()], t.dtype) for t in tensors]
     plain = [_plain(number) for number in numbers]
     with unset_fake_temporarily():
         metas = [
             torch.empty_strided(size, stride, dtype=dtype, device="meta")
             for size, stride, dtype in forms
         ]
-        count = len(written)
-        outputs = what.runner.execute(_inputs(metas[:count], metas[count:], plain, kinds))
-        outputs = _own_memory(_computed(what, outputs), metas)
-    device = _device_of(given)
+        outputs = _results(what, _inputs(metas, plain, kinds))
+    device = _device_of(tensors)
     return [
         torch.empty_strided(output.size(), output.stride(), dtype=output.dtype, device=device)
         for output in outputs
@@ -181,23 +152,25 @@ def execute_captured(form: Form, inputs: Sequence[Any]) -> list[torch.Tensor]:
     values: list[Any] = []
     for item in inputs:
         values.extend(item if isinstance(item, (list, tuple)) else [item])
-    written, tensors, numbers, kinds = [], [], [], ""
-    for position, value in enumerate(values):
-        if not isinstance(value, torch.Tensor):
-            numbers.append(value)
-            kinds += "n"
-        elif position in form.written:
-            _check_writable(value, position)
-            written.append(value.detach())
-            kinds += "w"
-        else:
+    tensors, numbers, kinds = [], [], ""
+    for value in values:
+        if isinstance(value, torch.Tensor):
             tensors.append(value.detach())
             kinds += "t"
+        else:
+            numbers.append(value)
+            kinds += "n"
+    for position in form.written:
+        if position < len(values) and isinstance(values[position], torch.Tensor):
+            _check_written(values[position], position)
+    computed = torch.ops.meshfuse.execute(form.name, tensors, numbers, kinds)
     if not form.written:
-        return torch.ops.meshfuse.execute(form.name, tensors, numbers, kinds)
-    computed = torch.ops.meshfuse.execute_in_place(form.name, written, tensors, numbers, kinds)
-    if not form.given_back:
         return computed
+    outputs = len(computed) - len(form.written)
+    for position, value in zip(form.written, computed[outputs:], strict=True):
+        values[position].copy_(value)
+    if not form.given_back:
+        return computed[:outputs]
     results, used = [], 0
     for position in form.given_back:
         results.append(values[position] if position >= 0 else computed[used])
@@ -205,9 +178,17 @@ def execute_captured(form: Form, inputs: Sequence[Any]) -> list[torch.Tensor]:
     return results
 
 
-def _check_writable(tensor: torch.Tensor, position: int) -> None:
+def _check_written(tensor: torch.Tensor, position: int) -> None:
+    """What execute refuses, before anything is recorded."""
     if tensor.requires_grad and torch.is_grad_enabled():
         raise RuntimeError(
             "execute: an input that is written takes no part in autograd, which could not follow the write: "
             f"input {position} is written and requires grad; call execute under torch.no_grad(), or pass tensor.detach()"
+        )
+    if any(
+        size > 1 and step == 0 for size, step in zip(tensor.shape, tensor.stride(), strict=True)
+    ):
+        raise RuntimeError(
+            "execute: an input that is written has memory of its own for each element: "
+            f"input {position} has a stride of 0; pass tensor.clone(memory_format=torch.contiguous_format)"
         )

@@ -208,7 +208,8 @@ std::vector<std::vector<PolymorphicValue>> Program::run(
 }
 
 bool communicates(const Fusion& sharded) {
-  return std::ranges::any_of(sharded.exprs(), needsSeed) || !collectivesOf(sharded).empty();
+  const auto draws = [](const Expr& expr) { return !isReshard(expr) && needsSeed(expr); };
+  return std::ranges::any_of(sharded.exprs(), draws) || !collectivesOf(sharded).empty();
 }
 
 std::vector<CollectiveEstimate> collectivesOf(const Fusion& sharded) {

@@ -1,51 +1,13 @@
-// What checking results against a reference needs of a fusion: the same program in double, and how long its sums are.
+// What checking results against a reference needs of a fusion: how long its sums are.
 #include "meshfuse/frontend/validation.h"
 
 #include <algorithm>
-#include <utility>
 
-#include "meshfuse/base/error.h"
 #include "meshfuse/ops/infer.h"
 #include "meshfuse/ops/op_info.h"
 
 namespace meshfuse {
 namespace {
-
-PrimType doubled(PrimType type) {
-  switch (categoryOf(type)) {
-    case TypeCategory::Floating:
-      return PrimType::Double;
-    case TypeCategory::Complex:
-      return PrimType::ComplexDouble;
-    default:
-      return type;
-  }
-}
-
-void addInput(Fusion& fusion, const Val& val) {
-  if (!val.isTensor()) {
-    fusion.addInputScalar(doubled(val.dtype()));
-    return;
-  }
-  const TensorType& type = val.tensor();
-  std::vector<int64_t> shape;
-  for (const IterDomain& domain : type.domain) {
-    shape.push_back(domain.extent.asConstant().value_or(-1));
-  }
-  fusion.addInputTensor(doubled(type.dtype), shape, type.contiguity, type.strideOrder,
-                        type.isCpuScalar);
-}
-
-void addDoubledCall(Fusion& fusion, const Expr& expr) {
-  std::vector<Arg> args = expr.args;
-  for (Arg& arg : args) {
-    if (PrimType* type = std::get_if<PrimType>(&arg)) {
-      *type = doubled(*type);
-    }
-  }
-  const std::vector<ValId> outputs = addCall(fusion, infoOf(*expr.op), std::move(args));
-  internalCheck(outputs == expr.outputs, "a copy of a fusion keeps the ids of its values");
-}
 
 /// The terms whose roundings add up in one element of the call's results; 0 where nothing is summed.
 int64_t termsOf(const Fusion& fusion, const Expr& expr) {
@@ -66,28 +28,6 @@ int64_t termsOf(const Fusion& fusion, const Expr& expr) {
 }
 
 }  // namespace
-
-Fusion inDouble(const Fusion& fusion) {
-  Fusion copy;
-  for (uint32_t i = 0; i < fusion.vals().size(); ++i) {
-    const ValId id{i};
-    const Val& val = fusion.val(id);
-    if (val.definition != kNoExpr) {
-      const Expr& expr = fusion.expr(val.definition);
-      if (expr.outputs.front() == id) {
-        addDoubledCall(copy, expr);
-      }
-    } else if (fusion.isInput(id)) {
-      addInput(copy, val);
-    } else {
-      copy.addScalar(doubled(val.dtype()), val.scalar().constant);
-    }
-  }
-  forEachResult(
-      fusion, [&](ValId output) { copy.addOutput(output); },
-      [&](const InputWrite& write) { copy.addWrite(write.value, write.input); });
-  return copy;
-}
 
 std::vector<int64_t> reductionSizes(const Fusion& fusion, std::span<const InputShape> inputs) {
   const Fusion concrete = concretize(fusion, inputs);

@@ -1,4 +1,4 @@
-// What checking results against a reference needs of a fusion: the same program in double, and how long its sums are.
+// What checking results against a reference needs of a fusion: how long its sums are.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,6 @@
 #include "meshfuse/ops/concretize.h"
 
 namespace meshfuse {
-
-/// The same inputs, calls, outputs and writes with every floating type replaced by Double and every complex type by ComplexDouble.
-/// Value ids are kept. Throws UserError where an op takes no such type.
-Fusion inDouble(const Fusion& fusion);
 
 /// For each output, then for each value that is written into an input, how many terms are summed on the way to one of its elements: those of one operation after the other
 /// together, the most over all ways. 1 where nothing is summed; maxima and minima sum nothing. Throws UserError for sizes that do not fit the definition.

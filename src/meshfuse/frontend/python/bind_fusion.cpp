@@ -10,6 +10,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "meshfuse/frontend/definition_source.h"
+#include "meshfuse/frontend/fusion_forms.h"
 #include "meshfuse/frontend/python/bind_definition.h"
 #include "meshfuse/frontend/python/parse_arguments.h"
 #include "meshfuse/frontend/python/torch_objects.h"
@@ -78,6 +79,10 @@ FusionObject copyInDouble(const FusionObject& self) {
   return {std::make_shared<FusionDefinition>(inDouble(self.definition->fusion()))};
 }
 
+FusionObject copyWithoutWrites(const FusionObject& self) {
+  return {std::make_shared<FusionDefinition>(withoutWrites(self.definition->fusion()))};
+}
+
 /// `inputs`: the arguments of a call, tensors and numbers, as many as the fusion has inputs.
 std::vector<int64_t> reductionSizesOf(const FusionObject& self, const nb::list& inputs) {
   std::vector<InputShape> shapes;
@@ -118,6 +123,8 @@ void bindFusion(nb::module_& module) {
       .def("_copy", copy, "An equal fusion that is not closed.")
       .def("_in_double", copyInDouble,
            "The same program with Double and ComplexDouble for every floating and complex type.")
+      .def("_without_writes", copyWithoutWrites,
+           "The same program that returns what it would write, after its results.")
       .def("_reduction_sizes", reductionSizesOf, nb::arg("inputs"),
            "For each result of execute, then for each value that is written into an input, how "
            "many terms each of its elements combines.")
