@@ -160,6 +160,22 @@ PrimType combineGroups(PrimType high, PrimType low) {
   return high == Bool || isFloating(low) ? promoteTypes(high, low) : high;
 }
 
+bool refusesComplex(DtypeClass dtypeClass) noexcept {
+  switch (dtypeClass) {
+    case DtypeClass::UnaryReal:
+    case DtypeClass::PromoteReal:
+    case DtypeClass::Modulus:
+    case DtypeClass::Angle:
+    case DtypeClass::Order:
+    case DtypeClass::KeepReal:
+    case DtypeClass::KeepFirst:
+    case DtypeClass::RealPredicate:
+      return true;
+    default:
+      return false;
+  }
+}
+
 PrimType upcast(PrimType type) noexcept { return isReducedFloat(type) ? Float : type; }
 
 PrimType toFloating(PrimType type) noexcept {
@@ -236,13 +252,24 @@ std::optional<OpTypes> applyDtypeClass(DtypeClass dtypeClass, PrimType promoted)
     return std::nullopt;
   }
   const std::optional<OpTypes> unchanged = OpTypes{promoted, promoted};
+  if (isComplex(promoted) && refusesComplex(dtypeClass)) {
+    return std::nullopt;
+  }
   switch (dtypeClass) {
     case DtypeClass::UnaryFloat:
+    case DtypeClass::UnaryReal:
     case DtypeClass::TrueDivide:
+    case DtypeClass::Angle:
       return OpTypes{toFloating(promoted), toFloating(promoted)};
+    case DtypeClass::Interpolate:
+    case DtypeClass::Modulus:
+      return promoted == Bool ? std::nullopt
+                              : std::optional(OpTypes{upcast(promoted), upcast(promoted)});
     case DtypeClass::Promote:
+    case DtypeClass::PromoteReal:
       return OpTypes{upcast(promoted), upcast(promoted)};
     case DtypeClass::Compare:
+    case DtypeClass::Order:
       return OpTypes{upcast(promoted), Bool};
     case DtypeClass::Logical:
       return OpTypes{Bool, Bool};
@@ -250,8 +277,6 @@ std::optional<OpTypes> applyDtypeClass(DtypeClass dtypeClass, PrimType promoted)
       return isIntegralOrBool(categoryOf(promoted)) ? unchanged : std::nullopt;
     case DtypeClass::Shift:
       return categoryOf(promoted) == TypeCategory::Integral ? unchanged : std::nullopt;
-    case DtypeClass::KeepReal:
-      return isComplex(promoted) ? std::nullopt : unchanged;
     case DtypeClass::KeepFloating:
       return isIntegralOrBool(categoryOf(promoted)) ? std::nullopt : unchanged;
     case DtypeClass::FullFloat:
@@ -267,8 +292,10 @@ std::optional<OpTypes> applyDtypeClass(DtypeClass dtypeClass, PrimType promoted)
              : promoted == Double ? std::optional(OpTypes{Double, ComplexDouble})
                                   : std::nullopt;
     case DtypeClass::Predicate:
+    case DtypeClass::RealPredicate:
       return OpTypes{promoted, Bool};
     case DtypeClass::Keep:
+    case DtypeClass::KeepReal:
     case DtypeClass::KeepFirst:
     case DtypeClass::Select:
       return unchanged;
@@ -282,7 +309,17 @@ std::string_view ruleOf(DtypeClass dtypeClass) noexcept {
       return "Integer or boolean input is required";
     case DtypeClass::Shift:
       return "Integer input is required";
+    case DtypeClass::Interpolate:
+      return "Input other than Bool is required";
+    case DtypeClass::Modulus:
+      return "Real input other than Bool is required";
+    case DtypeClass::UnaryReal:
+    case DtypeClass::PromoteReal:
+    case DtypeClass::Angle:
+    case DtypeClass::Order:
     case DtypeClass::KeepReal:
+    case DtypeClass::KeepFirst:
+    case DtypeClass::RealPredicate:
       return "Real input is required";
     case DtypeClass::KeepFloating:
       return "Floating point or complex input is required";
