@@ -1,10 +1,11 @@
 // The two families of errors and their text.
 #include "meshfuse/base/error.h"
-#include "meshfuse/base/error_naming.h"
 
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include "meshfuse/base/error_naming.h"
 
 namespace meshfuse {
 namespace {
@@ -54,7 +55,8 @@ TEST(RethrowNaming, PutsTheOpInPlaceOfWhatIsComputedBelowIt) {
             "cat: sizes fit: 2 and 3 do not; use others");
   EXPECT_EQ(renamed("type promotion: a rule: got x; cast"), "cat: a rule: got x; cast");
   EXPECT_EQ(renamed("cast: a rule: got x; clamp"), "cat: a rule: got x; clamp");
-  for (const char* other : {"cat: a rule: got x; do y", "cat(): arguments: got x; call it so", "no place"}) {
+  for (const char* other :
+       {"cat: a rule: got x; do y", "cat(): arguments: got x; call it so", "no place"}) {
     EXPECT_EQ(renamed(other), other);
   }
 }

@@ -1,6 +1,6 @@
 """How a sample of torch's OpInfo becomes a call in our language: pointwise ops, and what every kind of op shares.
 
-A way of calling takes an op's name, the OpInfo and one sample, and gives a Call; or it raises LeftOut with the rule that the
+A way of calling takes an op's name, the OpInfo and one sample, and gives a Call; or it raises LeftOutError with the rule that the
 sample can't be said by. References follow from the language: operands are cast to the type that the operation computes in,
 then torch's own function is called.
 """
@@ -22,7 +22,7 @@ TYPES = [
 Tensors = Sequence[torch.Tensor]
 
 
-class LeftOut(Exception):
+class LeftOutError(Exception):
     """The rule by which a sample can't be said in the language."""
 
 
@@ -41,7 +41,7 @@ Way = Callable[[str, Any, Any], Call]
 
 def data_type(dtype: torch.dtype) -> DataType:
     if dtype not in TYPES:
-        raise LeftOut("the language has no such element type")
+        raise LeftOutError("the language has no such element type")
     return torch_dtype_to_nvfuser_dtype(dtype)
 
 
@@ -66,7 +66,7 @@ def combine(high: torch.dtype, low: torch.dtype) -> torch.dtype:
         return high
     if low.is_complex and high.is_floating_point:
         if high in HALVES:
-            raise LeftOut("a half type has no complex type")
+            raise LeftOutError("a half type has no complex type")
         return high.to_complex()
     if high.is_floating_point:
         return high
@@ -141,7 +141,7 @@ def handed(operands: Sequence[Any], handles: Sequence[Any]) -> list[Any]:
 
 def positional(sample: Any) -> list[Any]:
     if sample.kwargs:
-        raise LeftOut(f"the op has no parameter {', '.join(sample.kwargs)}")
+        raise LeftOutError(f"the op has no parameter {', '.join(sample.kwargs)}")
     return [sample.input, *sample.args]
 
 
@@ -161,7 +161,7 @@ def pointwise(
         check_types(tensors)
         dtype = compute(promoted(operands[typed]))
         if not accepted(dtype):
-            raise LeftOut("the op is not defined on the element type")
+            raise LeftOutError("the op is not defined on the element type")
         first = typed.start or 0
 
         def expected() -> torch.Tensor:

@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from typing import Any
 
+import op_info_placement as placement
 import op_info_structured as structured
 import torch
 from op_comparison import is_whole
 from op_info_calls import (
-    LeftOut,
+    LeftOutError,
     Way,
     floating,
     keep,
@@ -38,7 +39,7 @@ def row(names: str, way: Way, *infos: str) -> None:
 
 def scaled(sample: Any) -> list[Any]:
     if "alpha" in sample.kwargs:
-        raise LeftOut("the op has no parameter alpha")
+        raise LeftOutError("the op has no parameter alpha")
     return positional(sample)
 
 
@@ -52,7 +53,7 @@ def with_bound(sample: Any) -> list[Any]:
 
 def without_decimals(sample: Any) -> list[Any]:
     if sample.kwargs.get("decimals", 0) != 0:
-        raise LeftOut("rounding is to whole numbers")
+        raise LeftOutError("rounding is to whole numbers")
     return [sample.input]
 
 
@@ -66,9 +67,13 @@ def truncating(sample: Any) -> list[Any]:
     mode = sample.kwargs.get("rounding_mode")
     operands = [sample.input, *sample.args]
     types = [o.dtype for o in operands if isinstance(o, torch.Tensor)]
-    whole = bool(types) and all(map(is_whole, types)) and not any(isinstance(o, float) for o in operands)
+    whole = (
+        bool(types)
+        and all(map(is_whole, types))
+        and not any(isinstance(o, float) for o in operands)
+    )
     if mode == "floor" or (mode == "trunc" and not whole):
-        raise LeftOut(f"div has no rounding mode {mode}, but that whole numbers truncate")
+        raise LeftOutError(f"div has no rounding mode {mode}, but that whole numbers truncate")
     return operands
 
 
@@ -136,7 +141,7 @@ row(
 row("where", pointwise(keep, torch.where, condition_first, slice(1, None)))
 row("clamp", structured.clamp, "clamp", "clamp_max", "clamp_min")
 
-row("sum prod", structured.reduction(torch.sum))
+row("sum", structured.reduction(torch.sum))
 row("prod", structured.reduction(torch.prod))
 row("max", structured.reduction(torch.amax), "amax", "max")
 row("min", structured.reduction(torch.amin), "amin", "min")
@@ -149,38 +154,40 @@ row("cummin", structured.scan(structured.values_of(torch.cummin)))
 row("argsort", structured.argsort)
 row("topk", structured.topk)
 
-row("reshape permute expand", structured.to_shape)
-row("broadcast_in_dim", structured.broadcast_in_dim, "broadcast_to")
-row("broadcast", structured.unsqueezed, "unsqueeze")
-row("squeeze", structured.squeeze)
-row("pad", structured.pad, "nn.functional.pad", "constant_pad_nd")
-row("cat", structured.cat)
-row("slice", structured.slice_call, "slice", "narrow")
-row("triu", structured.triu)
-row("stride_order", structured.stride_order, "contiguous")
-row("set segment_set", structured.converted, "clone")
+row("reshape", placement.to_shape, "reshape", "reshape_as", "view")
+row("expand", placement.to_shape, "expand", "expand_as")
+row("permute", placement.permuted, "permute", "transpose")
+row("broadcast_in_dim", placement.broadcast_in_dim, "broadcast_to")
+row("broadcast", placement.unsqueezed, "unsqueeze")
+row("squeeze", placement.squeeze)
+row("pad", placement.pad, "nn.functional.pad", "constant_pad_nd")
+row("cat", placement.cat)
+row("slice", placement.slice_call, "slice", "narrow")
+row("triu", placement.triu)
+row("stride_order", placement.stride_order, "contiguous")
+row("set segment_set", placement.converted, "clone")
 row(
     "cast",
-    structured.converted,
+    placement.converted,
     *("to", "bool", "int", "long", "half", "bfloat16", "float", "double", "cfloat", "cdouble"),
 )
 
-row("select", structured.select)
-row("gather index_select", structured.by_index)
-row("take_along_axis", structured.take_along_axis, "take_along_dim")
-row("scatter", structured.scatter)
-row("embedding_fwd", structured.embedding, "nn.functional.embedding")
+row("select", placement.select)
+row("gather index_select", placement.by_index)
+row("take_along_axis", placement.take_along_axis, "take_along_dim")
+row("scatter", placement.scatter)
+row("embedding_fwd", placement.embedding, "nn.functional.embedding")
 
 row("matmul", structured.product, "matmul", "mm", "bmm", "mv", "dot")
 row("linear", structured.product, "nn.functional.linear")
 row("sdpfa_fwd", structured.attention, "nn.functional.scaled_dot_product_attention")
 
-row("full", structured.full)
-row("iota", structured.iota, "arange")
-row("uniform", structured.random(lambda numbers: (numbers[0], numbers[1])))
-row("normal", structured.random(lambda numbers: (-torch.inf, torch.inf)))
-row("rand_like", structured.random(lambda numbers: (0, 1), like=True))
-row("randn_like", structured.random(lambda numbers: (-torch.inf, torch.inf), like=True))
+row("full", placement.full)
+row("iota", placement.iota, "arange")
+row("uniform", placement.random(lambda numbers: (numbers[0], numbers[1])))
+row("normal", placement.random(lambda numbers: (-torch.inf, torch.inf)))
+row("rand_like", placement.random(lambda numbers: (0, 1), like=True))
+row("randn_like", placement.random(lambda numbers: (-torch.inf, torch.inf), like=True))
 
 # Ops that torch's samples say nothing about.
 WITHOUT = {

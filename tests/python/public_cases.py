@@ -29,7 +29,9 @@ def define(build: Callable[..., Any], inputs: Sequence[Any], static: bool) -> Fu
     return fd
 
 
-def check_results(got: Sequence[torch.Tensor], expected: Sequence[torch.Tensor], exact: bool) -> None:
+def check_results(
+    got: Sequence[torch.Tensor], expected: Sequence[torch.Tensor], exact: bool
+) -> None:
     assert len(got) == len(expected)
     for result, reference in zip(got, expected, strict=True):
         assert result.shape == reference.shape

@@ -16,7 +16,7 @@ def whole(*shape: int, bound: int, seed: int = 0) -> torch.Tensor:
     return torch.randint(0, bound, shape, generator=torch.Generator().manual_seed(seed))
 
 
-def test_X01_rows_of_a_table_by_a_reshaped_index() -> None:
+def test_x01_rows_of_a_table_by_a_reshaped_index() -> None:
     def build(fd: Any, index: Any, table: Any) -> Any:
         rows = fd.ops.index_select(table, fd.ops.reshape(index, [25]), 0)
         return fd.ops.reshape(rows, [5, 5, 64])
@@ -25,7 +25,7 @@ def test_X01_rows_of_a_table_by_a_reshaped_index() -> None:
 
 
 @pytest.mark.parametrize("dim", [0, 1, 2])
-def test_X03_gather_by_an_expanded_index(dim: int) -> None:
+def test_x03_gather_by_an_expanded_index(dim: int) -> None:
     x = randn(4, 5, 6)
     narrow = whole(4, 5, 1, bound=4)
 
@@ -44,7 +44,7 @@ def test_X03_gather_by_an_expanded_index(dim: int) -> None:
     )
 
 
-def test_X05_elements_of_a_sum() -> None:
+def test_x05_elements_of_a_sum() -> None:
     check_case(
         lambda fd, a, i: fd.ops.index_select(fd.ops.sum(a, [1]), i, 0),
         [randn(100, 1000), torch.tensor([7, 99])],
@@ -52,7 +52,7 @@ def test_X05_elements_of_a_sum() -> None:
     )
 
 
-def test_X07_rotary_tables_selected_by_position_are_defined_soon() -> None:
+def test_x07_rotary_tables_selected_by_position_are_defined_soon() -> None:
     frequencies, x = randn(16).abs(), randn(1, 512, 2560, dtype=BF16)
 
     def build(fd: Any, f: Any, a: Any) -> Any:
@@ -92,7 +92,7 @@ def test_X07_rotary_tables_selected_by_position_are_defined_soon() -> None:
     assert time.perf_counter() - start < 1
 
 
-def test_X09_tokens_sorted_by_expert() -> None:
+def test_x09_tokens_sorted_by_expert() -> None:
     tokens, k, experts = 12, 3, 5
     ids = whole(tokens, k, bound=experts)
 
@@ -115,7 +115,7 @@ def test_X09_tokens_sorted_by_expert() -> None:
     check_case(build, [ids], reference, exact=True)
 
 
-def test_X11_a_read_follows_the_write_before_it() -> None:
+def test_x11_a_read_follows_the_write_before_it() -> None:
     """The language's scatter replaces: sums are made first, then written, then read."""
     x, index = randn(8, 4), torch.zeros(8, dtype=torch.int64)
 
@@ -131,18 +131,18 @@ def test_X11_a_read_follows_the_write_before_it() -> None:
     check_case(build, [x, index], reference)
 
 
-def test_X13_a_vector_is_not_written_as_rows() -> None:
+def test_x13_a_vector_is_not_written_as_rows() -> None:
     """The language has no index_add; scatter asks for equal ranks, as index_add asks for equal shapes."""
     x, index, source = torch.zeros(5, 5), torch.arange(5), torch.arange(5.0)
     with pytest.raises((RuntimeError, IndexError)):
         x.index_add(0, index, source)
     with FusionDefinition() as fd:
         handles = [fd.from_pytorch(tensor) for tensor in (x, index, source)]
-        with pytest.raises(RuntimeError, match="scatter: .*rank"):
+        with pytest.raises(RuntimeError, match=r"scatter: .*rank"):
             fd.ops.scatter(*handles, 0)
 
 
-def test_X15_whole_numbers_are_cut_off_before_they_are_summed() -> None:
+def test_x15_whole_numbers_are_cut_off_before_they_are_summed() -> None:
     check_case(
         lambda fd, a: fd.ops.cumsum(fd.ops.cast(a, DataType.Int32), 0),
         [torch.tensor([0.9201, 0.1166])],
@@ -151,7 +151,7 @@ def test_X15_whole_numbers_are_cut_off_before_they_are_summed() -> None:
     )
 
 
-def test_X17_rows_copied_by_index() -> None:
+def test_x17_rows_copied_by_index() -> None:
     def build(fd: Any, a: Any, i: Any, rows: Any) -> Any:
         index = fd.ops.broadcast_in_dim(i, [3, 3], [0])
         return fd.ops.scatter(a, index, rows, 0)
@@ -164,7 +164,7 @@ def test_X17_rows_copied_by_index() -> None:
     )
 
 
-def test_X19_repeated_rows_are_accumulated_in_float() -> None:
+def test_x19_repeated_rows_are_accumulated_in_float() -> None:
     """The language has no accumulating index: rows are compared and summed."""
     rows, index = randn(2048, 8, dtype=BF16).abs() + 1, whole(2048, bound=35)
 

@@ -12,7 +12,7 @@ BF16, F32 = torch.bfloat16, torch.float32
 
 
 def outer_products(a_shape: list[int], b_shape: list[int]) -> None:
-    batch, rows, _ = a_shape
+    rows = a_shape[1]
     a = strided(a_shape, [rows, 1, rows], F32)
     b = strided(b_shape, [b_shape[2], b_shape[2], 1], F32)
 
@@ -22,15 +22,15 @@ def outer_products(a_shape: list[int], b_shape: list[int]) -> None:
     check_case(build, [a, b], lambda x, y: [y.sum((0, 1)), (x @ y).sum(0)])
 
 
-def test_M01_a_contracted_dimension_of_one() -> None:
+def test_m01_a_contracted_dimension_of_one() -> None:
     outer_products([2, 32, 1], [2, 1, 16])
 
 
-def test_M01_near_the_reported_sizes() -> None:
+def test_m01_near_the_reported_sizes() -> None:
     outer_products([33, 256, 1], [33, 1, 1024])
 
 
-def test_M03_a_square_weight_is_used_transposed() -> None:
+def test_m03_a_square_weight_is_used_transposed() -> None:
     check_case(
         lambda fd, x, w, b: fd.ops.linear(x, w, b),
         [randn(5, 5), randn(5, 5, seed=1), randn(5, seed=2)],
@@ -38,7 +38,7 @@ def test_M03_a_square_weight_is_used_transposed() -> None:
     )
 
 
-def test_M05_a_scaled_reshape_in_a_product() -> None:
+def test_m05_a_scaled_reshape_in_a_product() -> None:
     def build(fd: Any, a: Any) -> Any:
         blocks = fd.ops.reshape(a, [512, 9, 16])
         largest = fd.ops.max(blocks, [2])
@@ -54,7 +54,7 @@ def test_M05_a_scaled_reshape_in_a_product() -> None:
     check_case(build, [randn(512, 144).abs() + 0.1], reference)
 
 
-def test_M07_a_declared_one_meets_a_size_that_turns_out_to_be_one() -> None:
+def test_m07_a_declared_one_meets_a_size_that_turns_out_to_be_one() -> None:
     a, b = randn(4, 1), randn(1, 8, seed=1)
     check_case(lambda fd, x, y: fd.ops.matmul(x, y), [a, b], torch.matmul)
     fd = define(lambda fd, x: fd.ops.matmul(x, fd.define_tensor([-1, 8])), [a], False)
@@ -62,7 +62,7 @@ def test_M07_a_declared_one_meets_a_size_that_turns_out_to_be_one() -> None:
         torch.testing.assert_close(fd.execute([a, b])[0], a @ b)
 
 
-def test_M09_what_beta_drops_is_not_read() -> None:
+def test_m09_what_beta_drops_is_not_read() -> None:
     """The language has no addmm; its beta is a choice and a product."""
     x = torch.full((1, 4), math.nan)
 
@@ -93,7 +93,7 @@ def as_float(build: Any) -> Any:
     return lambda fd, *handles: fd.ops.cast(build(fd, *handles), DataType.Float)
 
 
-def test_M11_attention_with_one_head_of_keys_and_an_odd_length() -> None:
+def test_m11_attention_with_one_head_of_keys_and_an_odd_length() -> None:
     q = randn(1, 8, 33, 512, dtype=BF16)
     k, v = (strided([1, 8, 33, 512], [16896, 0, 512, 1], BF16) for _ in range(2))
     mask = randn(1, 1, 33, 33, seed=4) > 0

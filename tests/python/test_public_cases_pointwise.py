@@ -11,7 +11,7 @@ from meshfuse import DataType, FusionDefinition
 HALF, BF16, F32 = torch.float16, torch.bfloat16, torch.float32
 
 
-def test_S01_cat_with_an_operand_of_no_width() -> None:
+def test_s01_cat_with_an_operand_of_no_width() -> None:
     a = strided([1, 32, 2048, 128], [8388608, 262144, 128, 1], F32)
     b = torch.empty_strided([1, 32, 2048, 0], [8388608, 262144, 128, 1])
 
@@ -22,7 +22,7 @@ def test_S01_cat_with_an_operand_of_no_width() -> None:
     check_case(build, [a, b], lambda x, y: [2 * x, 2 * x])
 
 
-def test_S03_reshape_of_a_product_of_broadcasts_to_a_trailing_one() -> None:
+def test_s03_reshape_of_a_product_of_broadcasts_to_a_trailing_one() -> None:
     a = strided([3, 4, 5], [0, 0, 1], HALF)
     b, c = strided([3, 4], [1, 0], HALF), strided([3, 4], [0, 1], HALF)
 
@@ -35,7 +35,7 @@ def test_S03_reshape_of_a_product_of_broadcasts_to_a_trailing_one() -> None:
     check_case(build, [a, b, c], lambda x, y, z: x * (y * z).unsqueeze(-1))
 
 
-def test_S05_slices_of_a_constant_without_inputs() -> None:
+def test_s05_slices_of_a_constant_without_inputs() -> None:
     def build(fd: Any) -> Any:
         ones = fd.ops.full([5], 1.0, DataType.Float)
         parts = fd.ops.slice(ones, [0], [2]), fd.ops.slice(ones, [2], [5])
@@ -61,12 +61,12 @@ def rotated_eagerly(x: torch.Tensor) -> list[torch.Tensor]:
     return [turned.float().sin() + turned.float().cos(), turned]
 
 
-def test_S07_slice_of_no_width_then_cat() -> None:
+def test_s07_slice_of_no_width_then_cat() -> None:
     x = randn(1, 32, 2048, 128, dtype=BF16)
     check_case(lambda fd, a: rotated(fd, a, [1, 32, 2048], 128), [x], rotated_eagerly)
 
 
-def test_S07_after_a_norm_and_a_linear() -> None:
+def test_s07_after_a_norm_and_a_linear() -> None:
     x, w = randn(1, 16, 4096, dtype=BF16), randn(6144, 4096, dtype=BF16, seed=1) / 64
 
     def build(fd: Any, a: Any, weight: Any) -> Any:
@@ -85,7 +85,7 @@ def test_S07_after_a_norm_and_a_linear() -> None:
     check_case(build, [x, w], reference)
 
 
-def test_S09_cat_with_an_empty_vector_of_integers() -> None:
+def test_s09_cat_with_an_empty_vector_of_integers() -> None:
     a, e = torch.tensor([-3, 4]), torch.empty(0, dtype=torch.int64)
 
     def build(fd: Any, x: Any, empty: Any) -> Any:
@@ -102,7 +102,7 @@ def test_S09_cat_with_an_empty_vector_of_integers() -> None:
     check_case(build, [a, e], reference, exact=True)
 
 
-def test_S11_slice_of_a_slice() -> None:
+def test_s11_slice_of_a_slice() -> None:
     def build(fd: Any, x: Any) -> Any:
         first = fd.ops.neg(fd.ops.slice(x, [0], [5]))
         return first, fd.ops.neg(fd.ops.slice(first, [0], [2]))
@@ -110,7 +110,7 @@ def test_S11_slice_of_a_slice() -> None:
     check_case(build, [randn(10)], lambda x: [-x[:5], x[:2]], exact=True)
 
 
-def test_S13_a_broadcast_takes_two_sizes() -> None:
+def test_s13_a_broadcast_takes_two_sizes() -> None:
     z, x, y = randn(1, 2, 3), randn(1, 4, 2, 3, seed=1), randn(1, 5, 2, 3, seed=2)
 
     def build(fd: Any, c: Any, a: Any, b: Any) -> Any:
@@ -122,7 +122,7 @@ def test_S13_a_broadcast_takes_two_sizes() -> None:
     check_case(build, [z, x, y], lambda c, a, b: [c[:, None] + a, c[:, None] + b] * 2)
 
 
-def test_S15_a_causal_mask_without_inputs() -> None:
+def test_s15_a_causal_mask_without_inputs() -> None:
     lowest = -3.38953e38
 
     def build(fd: Any) -> Any:
@@ -141,14 +141,14 @@ def test_S15_a_causal_mask_without_inputs() -> None:
     assert reference()[1].isfinite().all()
 
 
-def test_S17_cropped_to_one_then_stretched() -> None:
+def test_s17_cropped_to_one_then_stretched() -> None:
     def build(fd: Any, a: Any, b: Any) -> Any:
         return fd.ops.mul(fd.ops.pad(a, [0, -1]), b)
 
     check_case(build, [randn(2), randn(3, seed=1)], lambda a, b: a[:1] * b)
 
 
-def test_S19_expanded_to_its_own_sizes_then_sliced_and_squeezed() -> None:
+def test_s19_expanded_to_its_own_sizes_then_sliced_and_squeezed() -> None:
     def build(fd: Any, a: Any) -> Any:
         same = fd.ops.expand(a, fd.ops.shape(a)) if hasattr(fd.ops, "shape") else a
         same = fd.ops.expand(same, [9, 5])
@@ -157,7 +157,7 @@ def test_S19_expanded_to_its_own_sizes_then_sliced_and_squeezed() -> None:
     check_case(build, [randn(9, 5)], lambda a: a[:, 2], exact=True)
 
 
-def test_S21_views_of_an_operand_that_meets_broadcasts() -> None:
+def test_s21_views_of_an_operand_that_meets_broadcasts() -> None:
     def build(fd: Any, a: Any, b: Any) -> Any:
         e = fd.ops.exp(fd.ops.sub(a, a))
         p = fd.ops.mul(e, fd.ops.reciprocal(e))
@@ -175,14 +175,14 @@ def test_S21_views_of_an_operand_that_meets_broadcasts() -> None:
     check_case(build, [randn(16, 1, 1), randn(1, 1, 1024, seed=1)], reference)
 
 
-def test_S23_broadcast_to_nothing() -> None:
+def test_s23_broadcast_to_nothing() -> None:
     def build(fd: Any, a: Any, b: Any) -> Any:
         return fd.ops.expand(a, [0, 0]), fd.ops.expand(b, [0, 0])
 
     check_case(build, [randn(1, 0), randn(1, 1)], lambda a, b: [torch.empty(0, 0)] * 2)
 
 
-def test_S25_rows_selected_by_a_column_then_reshaped() -> None:
+def test_s25_rows_selected_by_a_column_then_reshaped() -> None:
     i = torch.tensor([3, 0, 2, 1])
     weight, bias = randn(32, 1440), randn(4, 1440, dtype=BF16, seed=1)
 
@@ -192,12 +192,10 @@ def test_S25_rows_selected_by_a_column_then_reshaped() -> None:
         rows = fd.ops.index_select(w, column, 0)
         return fd.ops.reshape(fd.ops.add(fd.ops.cast(b, DataType.Float), rows), [4, 720, 2])
 
-    check_case(
-        build, [i, weight, bias], lambda n, w, b: (b.float() + w[n]).reshape(4, 720, 2)
-    )
+    check_case(build, [i, weight, bias], lambda n, w, b: (b.float() + w[n]).reshape(4, 720, 2))
 
 
-def test_S25_the_least_of_it() -> None:
+def test_s25_the_least_of_it() -> None:
     def build(fd: Any, a: Any, b: Any) -> Any:
         column = fd.ops.broadcast_in_dim(b, [4, 1], [0])
         return fd.ops.reshape(fd.ops.add(a, column), [4, 2, 4])
@@ -207,7 +205,7 @@ def test_S25_the_least_of_it() -> None:
     )
 
 
-def test_S27_special_functions_stacked_on_the_last_dimension() -> None:
+def test_s27_special_functions_stacked_on_the_last_dimension() -> None:
     stored, y = randn(4, 8, 32), randn(4, 8, seed=1).abs() + 0.5
     u, v = randn(8, seed=2), randn(8, seed=3).abs()
 
@@ -237,7 +235,7 @@ def test_S27_special_functions_stacked_on_the_last_dimension() -> None:
     check_case(build, [stored, y, u, v], reference)
 
 
-def test_N01_clamp_lets_infinity_pass() -> None:
+def test_n01_clamp_lets_infinity_pass() -> None:
     x = torch.tensor([1.0, math.inf, 2.0, math.inf])
 
     def build(fd: Any, a: Any) -> Any:
@@ -247,7 +245,7 @@ def test_N01_clamp_lets_infinity_pass() -> None:
     assert define(build, [x], True).execute([x])[0].isinf().tolist() == [False, True] * 2
 
 
-def test_N03_nothing_is_at_least_nan() -> None:
+def test_n03_nothing_is_at_least_nan() -> None:
     x = randn(2, 5)
     for build, inputs in (
         (lambda fd, a: fd.ops.ge(a, math.nan), [x]),

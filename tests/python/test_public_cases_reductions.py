@@ -12,7 +12,7 @@ from meshfuse import DataType
 HALF, BF16, F32 = torch.float16, torch.bfloat16, torch.float32
 
 
-def test_R01_sums_over_no_elements() -> None:
+def test_r01_sums_over_no_elements() -> None:
     a = torch.empty_strided([5, 0], [1, 0], dtype=BF16)
     b = torch.empty_strided([5, 0], [0, 1], dtype=BF16)
     ones = torch.ones(5, 0, dtype=BF16)
@@ -23,7 +23,7 @@ def test_R01_sums_over_no_elements() -> None:
     check_case(build, [a, b, ones], lambda *_: [torch.zeros(5), torch.zeros(0)], exact=True)
 
 
-def test_R03_variance_of_one_half() -> None:
+def test_r03_variance_of_one_half() -> None:
     def build(fd: Any, a: Any) -> Any:
         results = fd.ops.var_mean(fd.ops.cast(a, DataType.Float), [1], 0)
         return [fd.ops.cast(result, DataType.Half) for result in results]
@@ -32,7 +32,7 @@ def test_R03_variance_of_one_half() -> None:
     check_case(build, [x], lambda a: [torch.zeros(2, 2, dtype=HALF), a[:, 0]], exact=True)
 
 
-def test_R05_sum_of_a_number_seen_as_a_matrix() -> None:
+def test_r05_sum_of_a_number_seen_as_a_matrix() -> None:
     x = torch.tensor(1.0).expand(2, 3)
 
     def build(fd: Any, a: Any) -> Any:
@@ -41,7 +41,7 @@ def test_R05_sum_of_a_number_seen_as_a_matrix() -> None:
     check_case(build, [x], lambda _: [torch.full((3,), 2.0), torch.full((1, 3), 2.0)])
 
 
-def test_R07_a_product_of_sums_summed() -> None:
+def test_r07_a_product_of_sums_summed() -> None:
     def build(fd: Any, a: Any, b: Any) -> Any:
         left = fd.ops.reshape(fd.ops.sum(a, [1, 0]), [4])
         right = fd.ops.reshape(fd.ops.sum(b, [1]), [4])
@@ -54,7 +54,7 @@ def test_R07_a_product_of_sums_summed() -> None:
     )
 
 
-def test_R09_sum_of_swapped_storage() -> None:
+def test_r09_sum_of_swapped_storage() -> None:
     x = randn(2, 8, 8, 512, 16).transpose(-1, -2)
 
     def build(fd: Any, a: Any) -> Any:
@@ -64,7 +64,7 @@ def test_R09_sum_of_swapped_storage() -> None:
     check_case(build, [x], lambda a: a.sum((2, 4)))
 
 
-def test_R11_sum_of_a_sliced_dimension_that_a_reshape_made() -> None:
+def test_r11_sum_of_a_sliced_dimension_that_a_reshape_made() -> None:
     def build(fd: Any, a: Any) -> Any:
         pairs = fd.ops.reshape(a, [12, 128, 25, 32, 2])
         firsts = fd.ops.slice(pairs, [0] * 5, [12, 128, 25, 32, 1])
@@ -73,7 +73,7 @@ def test_R11_sum_of_a_sliced_dimension_that_a_reshape_made() -> None:
     check_case(build, [randn(12, 128, 25, 64)], lambda a: a[..., ::2], exact=True)
 
 
-def test_R13_an_input_of_a_norm_as_its_output() -> None:
+def test_r13_an_input_of_a_norm_as_its_output() -> None:
     def build(fd: Any, x: Any, mean: Any, variance: Any) -> Any:
         scale = fd.ops.rsqrt(fd.ops.add(variance, 1e-5))
         return fd.ops.mul(fd.ops.sub(x, mean), scale), mean, scale
@@ -85,7 +85,7 @@ def test_R13_an_input_of_a_norm_as_its_output() -> None:
     check_case(build, [randn(1, 5, 5, 5, 2), randn(2, seed=1), randn(2, seed=2).abs()], reference)
 
 
-def test_R15_variance_of_a_number() -> None:
+def test_r15_variance_of_a_number() -> None:
     x = torch.tensor(1.5)
 
     def build(fd: Any, a: Any) -> Any:
@@ -94,14 +94,14 @@ def test_R15_variance_of_a_number() -> None:
     check_case(build, [x], lambda a: [torch.tensor(math.nan), a])
 
 
-def test_R17_the_largest_of_minus_infinities() -> None:
+def test_r17_the_largest_of_minus_infinities() -> None:
     def build(fd: Any, a: Any) -> Any:
         return fd.ops.mul(fd.ops.max(a, [0]), 0.1)
 
     check_case(build, [torch.full((4,), -math.inf)], lambda _: torch.tensor(-math.inf))
 
 
-def test_R19_backward_of_an_rms_norm() -> None:
+def test_r19_backward_of_an_rms_norm() -> None:
     w, g, x = randn(32), randn(1, 2048, 32, seed=1), randn(1, 2048, 32, seed=2)
     r = randn(1, 2048, 1, seed=3).abs() + 0.5
 
@@ -124,7 +124,7 @@ def test_R19_backward_of_an_rms_norm() -> None:
     check_case(build, [w, g, x, r], reference)
 
 
-def test_R21_backward_of_a_group_norm_and_silu() -> None:
+def test_r21_backward_of_a_group_norm_and_silu() -> None:
     x = randn(4, 32, 10, 64, 64)
     weight, bias = randn(320, seed=1), randn(320, seed=2)
     padded = randn(4, 320, 66, 66, seed=3)
@@ -174,7 +174,7 @@ def test_R21_backward_of_a_group_norm_and_silu() -> None:
                 torch.testing.assert_close(got, wanted, rtol=1e-4, atol=2e-3)
 
 
-def test_R23_round_trips_through_bfloat16_are_kept() -> None:
+def test_r23_round_trips_through_bfloat16_are_kept() -> None:
     x, g = randn(1, 512, 4096, dtype=BF16), randn(1, 512, 4096, dtype=BF16, seed=1)
     w = randn(4096, dtype=BF16, seed=2).expand(1, 512, 4096)
 
@@ -203,7 +203,7 @@ def test_R23_round_trips_through_bfloat16_are_kept() -> None:
     check_case(build, [x, g, w], reference, exact=True)
 
 
-def test_R25_two_reductions_with_a_copy_between_them_are_ready_soon() -> None:
+def test_r25_two_reductions_with_a_copy_between_them_are_ready_soon() -> None:
     def build(fd: Any, a: Any) -> Any:
         return fd.ops.sum(fd.ops.set(fd.ops.sum(a, [3])), [1])
 

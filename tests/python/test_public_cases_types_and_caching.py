@@ -16,7 +16,7 @@ LOWEST = -(2**63)
 
 
 @pytest.mark.parametrize(("count", "factor"), [(9, 1500000000), (11, 1000000000)])
-def test_T01_whole_numbers_do_not_wrap_at_32_bits(count: int, factor: int) -> None:
+def test_t01_whole_numbers_do_not_wrap_at_32_bits(count: int, factor: int) -> None:
     def build(fd: Any, a: Any) -> Any:
         return fd.ops.mul(fd.ops.iota(count), a), fd.ops.mul(fd.ops.iota(count), factor)
 
@@ -29,13 +29,13 @@ def test_T01_whole_numbers_do_not_wrap_at_32_bits(count: int, factor: int) -> No
 
 
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16])
-def test_T03_T05_the_language_has_no_short_integers(dtype: torch.dtype) -> None:
+def test_t03_t05_the_language_has_no_short_integers(dtype: torch.dtype) -> None:
     """They are refused by name, never widened in silence."""
     with FusionDefinition() as fd, pytest.raises((KeyError, TypeError), match=str(dtype)[6:10]):
         fd.from_pytorch(torch.ones(2, dtype=dtype))
 
 
-def test_T05_products_wrap_factored_and_expanded() -> None:
+def test_t05_products_wrap_factored_and_expanded() -> None:
     """As reported of int8, in the smallest integer type of the language."""
     x = torch.tensor([4, 2**29, -(2**30), 2**31 - 1], dtype=torch.int32)
 
@@ -61,7 +61,7 @@ TYPES = {
 
 @pytest.mark.parametrize("wide", FLOATS)
 @pytest.mark.parametrize("narrow", [torch.float8_e4m3fn, torch.float8_e5m2])
-def test_T07_eight_bit_floats_both_ways(narrow: torch.dtype, wide: torch.dtype) -> None:
+def test_t07_eight_bit_floats_both_ways(narrow: torch.dtype, wide: torch.dtype) -> None:
     x = randn(5, 5).to(wide)
 
     def build(fd: Any, a: Any) -> Any:
@@ -78,7 +78,7 @@ def test_T07_eight_bit_floats_both_ways(narrow: torch.dtype, wide: torch.dtype) 
 
 
 @pytest.mark.parametrize("wide", FLOATS[1:])
-def test_T07_powers_of_two(wide: torch.dtype) -> None:
+def test_t07_powers_of_two(wide: torch.dtype) -> None:
     x = randn(5, 5).abs().to(wide) + 0.1
 
     def build(fd: Any, a: Any) -> Any:
@@ -93,7 +93,7 @@ def test_T07_powers_of_two(wide: torch.dtype) -> None:
             assert bool(((ratio >= 0.5) & (ratio <= 2)).all())
 
 
-def test_T09_division_of_mixed_signs() -> None:
+def test_t09_division_of_mixed_signs() -> None:
     generator = torch.Generator().manual_seed(0)
     a = torch.randint(-1000, 1000, (1024,), generator=generator)
     b = torch.randint(1, 50, (1024,), generator=generator)
@@ -105,12 +105,16 @@ def test_T09_division_of_mixed_signs() -> None:
     check_case(lambda fd, x, y: [fd.ops.div(x, y), fd.ops.truediv(x, y)], [a, b], reference)
 
 
-def test_T09_the_lowest_number_by_minus_one_and_zero_divisors() -> None:
+def test_t09_the_lowest_number_by_minus_one_and_zero_divisors() -> None:
     a, b = torch.tensor([LOWEST, 7, -7]), torch.tensor([-1, -1, 2])
     check_case(
         lambda fd, x, y: [fd.ops.div(x, y), fd.ops.mod(x, y), fd.ops.remainder(x, y)],
         [a, b],
-        lambda *_: [torch.tensor([LOWEST, -7, -3]), torch.tensor([0, 0, -1]), torch.tensor([0, 0, 1])],
+        lambda *_: [
+            torch.tensor([LOWEST, -7, -3]),
+            torch.tensor([0, 0, -1]),
+            torch.tensor([0, 0, 1]),
+        ],
         exact=True,
     )
     for name in ("div", "mod", "fmod", "remainder"):
@@ -121,7 +125,7 @@ def test_T09_the_lowest_number_by_minus_one_and_zero_divisors() -> None:
             assert fd.execute([a, b])[0].shape == (3,)
 
 
-def test_L01_small_then_more_than_32_bits_count_then_small() -> None:
+def test_l01_small_then_more_than_32_bits_count_then_small() -> None:
     with FusionDefinition() as fd:
         a = fd.define_tensor([-1], contiguity=True, dtype=DataType.Bool)
         fd.add_output(fd.ops.logical_not(a))
@@ -136,7 +140,7 @@ def test_L01_small_then_more_than_32_bits_count_then_small() -> None:
         del got, x
 
 
-def test_L03_more_than_32_bits_count_along_a_broadcast() -> None:
+def test_l03_more_than_32_bits_count_along_a_broadcast() -> None:
     """Reported for f32[4096,64,112,112] less f32[64]; bools here, the images one image repeated."""
     shape = [2688, 64, 112, 112]
     image = randn(1, 64, 112, 112) > 0
@@ -154,7 +158,7 @@ def test_L03_more_than_32_bits_count_along_a_broadcast() -> None:
         assert torch.equal(got[i], expected)
 
 
-def test_L03_a_sum_over_more_than_32_bits_count() -> None:
+def test_l03_a_sum_over_more_than_32_bits_count() -> None:
     def total(fd: Any, a: Any) -> Any:
         return fd.ops.sum(a, [0])
 
@@ -164,7 +168,7 @@ def test_L03_a_sum_over_more_than_32_bits_count() -> None:
         assert fd.execute([one.expand(count)])[0].item() == count
 
 
-def test_L05_a_hundred_additions() -> None:
+def test_l05_a_hundred_additions() -> None:
     def chain(fd: Any, a: Any) -> Any:
         for _ in range(100):
             a = fd.ops.add(a, 1.0)
@@ -175,7 +179,7 @@ def test_L05_a_hundred_additions() -> None:
     assert time.perf_counter() - start < 5
 
 
-def test_L07_a_new_batch_size_on_every_call() -> None:
+def test_l07_a_new_batch_size_on_every_call() -> None:
     def build(fd: Any, x: Any, scale: Any, shift: Any) -> Any:
         ops = fd.ops
         variance, mean = ops.var_mean(x, [2], 0, keepdim=True)
@@ -205,7 +209,7 @@ def layer() -> FusionDefinition:
     return fd
 
 
-def test_L09_the_same_definition_made_32_times_has_one_executor() -> None:
+def test_l09_the_same_definition_made_32_times_has_one_executor() -> None:
     cached = LruFusionCache(max_fusions=100)(layer)
     x = randn(4, 16)
     made = [cached() for _ in range(32)]
@@ -219,7 +223,7 @@ def test_L09_the_same_definition_made_32_times_has_one_executor() -> None:
     assert len(executors) == cache.num_fusions() == 1
 
 
-def test_L11_first_on_one_device_then_on_another() -> None:
+def test_l11_first_on_one_device_then_on_another() -> None:
     """Devices beside the CPU: meta, and CUDA's where there are two."""
     devices = [torch.device("cpu"), torch.device("meta"), torch.device("cpu")]
     devices += [torch.device("cuda", i) for i in range(min(2, torch.cuda.device_count()))]
