@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "meshfuse/base/error_naming.h"
+
 namespace meshfuse {
 namespace {
 
@@ -37,6 +39,25 @@ TEST(UserError, NoPartMayBeEmpty) {
     ErrorText text = kText;
     text.*part = "";
     EXPECT_THROW(toText(text), InternalError);
+  }
+}
+
+TEST(RethrowNaming, PutsTheOpInPlaceOfWhatIsComputedBelowIt) {
+  const auto renamed = [](const std::string& text) {
+    try {
+      rethrowNaming("cat", UserError(ErrorKind::Value, text));
+    } catch (const UserError& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::Value);
+      return std::string(error.what());
+    }
+  };
+  EXPECT_EQ(renamed("integer expression: sizes fit: 2 and 3 do not; use others"),
+            "cat: sizes fit: 2 and 3 do not; use others");
+  EXPECT_EQ(renamed("type promotion: a rule: got x; cast"), "cat: a rule: got x; cast");
+  EXPECT_EQ(renamed("cast: a rule: got x; clamp"), "cat: a rule: got x; clamp");
+  for (const char* other :
+       {"cat: a rule: got x; do y", "cat(): arguments: got x; call it so", "no place"}) {
+    EXPECT_EQ(renamed(other), other);
   }
 }
 

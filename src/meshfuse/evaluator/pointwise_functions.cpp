@@ -80,9 +80,6 @@ at::Tensor choiceOf(const at::Tensor& x0, const at::Tensor& x1, const at::Tensor
 }
 
 at::Tensor interpolationOf(const at::Tensor& x0, const at::Tensor& x1, const at::Tensor& x2) {
-  if (isBool(x0)) {
-    return at::where(x2, x1, x0);
-  }
   if (isWhole(x0)) {
     return at::add(x0, at::mul(x2, at::sub(x1, x0)));
   }

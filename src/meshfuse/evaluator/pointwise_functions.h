@@ -31,7 +31,7 @@ at::Tensor powerOf(const at::Tensor& x0, const at::Tensor& x1);
 at::Tensor logicalRightShiftOf(const at::Tensor& x0, const at::Tensor& x1);
 /// torch.where, for UInt64 as well.
 at::Tensor choiceOf(const at::Tensor& x0, const at::Tensor& x1, const at::Tensor& x2);
-/// torch.lerp, for whole numbers as well; for bools one end or the other.
+/// torch.lerp, for whole numbers as well.
 at::Tensor interpolationOf(const at::Tensor& x0, const at::Tensor& x1, const at::Tensor& x2);
 
 }  // namespace meshfuse::pointwise_functions

@@ -6,6 +6,7 @@
 #include <ATen/ATen.h>
 
 #include "meshfuse/base/error.h"
+#include "meshfuse/base/error_naming.h"
 #include "meshfuse/frontend/definition_source.h"
 #include "meshfuse/runtime/fusion_executor.h"
 #include "meshfuse/values/torch_types.h"
@@ -86,7 +87,11 @@ ValueHandle FusionDefinition::defineScalar(PrimType dtype) {
 ValueHandle FusionDefinition::defineConstant(Scalar value, std::optional<PrimType> dtype) {
   requireOpen("define_scalar");
   const PrimType type = dtype.value_or(value.type());
-  return {*this, fusion_.addScalar(type, value.castTo(type))};
+  try {
+    return {*this, fusion_.addScalar(type, value.castTo(type))};
+  } catch (const UserError& error) {
+    rethrowNaming("define_scalar", error);
+  }
 }
 
 /// `value` as an output; throws where it cannot be one.

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "meshfuse/base/error.h"
+#include "meshfuse/base/error_naming.h"
 #include "meshfuse/ops/arguments.h"
 #include "meshfuse/ops/infer.h"
 #include "meshfuse/ops/op_info.h"
@@ -157,9 +158,7 @@ ValId addExtent(Fusion& fusion, const OpInfo& op, std::vector<Arg> args) {
   return fusion.expr(fusion.addScalarExpr(op, std::move(args), PrimType::Int)).outputs.front();
 }
 
-}  // namespace
-
-std::vector<ValId> addCall(Fusion& fusion, const OpInfo& op, std::vector<Arg> args) {
+std::vector<ValId> addChecked(Fusion& fusion, const OpInfo& op, std::vector<Arg> args) {
   completeArgs(fusion, op, args);
   op.normalize(fusion, args);
   if (op.extent != nullptr) {
@@ -171,6 +170,16 @@ std::vector<ValId> addCall(Fusion& fusion, const OpInfo& op, std::vector<Arg> ar
   }
   std::vector<TensorType> types = inferOutputs(fusion, op, args);
   return fusion.expr(fusion.addExpr(op, std::move(args), std::move(types))).outputs;
+}
+
+}  // namespace
+
+std::vector<ValId> addCall(Fusion& fusion, const OpInfo& op, std::vector<Arg> args) {
+  try {
+    return addChecked(fusion, op, std::move(args));
+  } catch (const UserError& error) {
+    rethrowNaming(op.name, error);
+  }
 }
 
 }  // namespace meshfuse

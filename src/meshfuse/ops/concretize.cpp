@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "meshfuse/base/error.h"
+#include "meshfuse/base/error_naming.h"
 #include "meshfuse/base/text.h"
 #include "meshfuse/ops/arguments.h"
 #include "meshfuse/ops/infer.h"
@@ -49,7 +50,12 @@ class Concretizer {
 
   Fusion run() && {
     for (uint32_t i = 0; i < result_.exprs().size(); ++i) {
-      visit(result_.expr(ExprId{i}));
+      Expr& expr = result_.expr(ExprId{i});
+      try {
+        visit(expr);
+      } catch (const UserError& error) {
+        rethrowNaming(infoOf(*expr.op).name, error);
+      }
     }
     for (const InputWrite& write : result_.writes()) {
       checkInputWrite(result_, write.value, write.input);  // all sizes are known now

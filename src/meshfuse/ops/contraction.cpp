@@ -1,5 +1,7 @@
 #include "meshfuse/ops/contraction.h"
 
+#include "meshfuse/base/error.h"
+
 namespace meshfuse {
 
 bool stretches(const IterDomain& domain) { return domain.isBroadcast && !domain.isExpanded(); }
@@ -32,6 +34,13 @@ DimFactors pairDims(DimMap& map, std::span<const TensorType> tensors, size_t a, 
     map.inputs[b][static_cast<size_t>(dimB)] = factors;
   }
   return factors;
+}
+
+void checkProductType(std::string_view op, PrimType type) {
+  if (type == PrimType::Bool) {
+    throwUser(ErrorKind::Runtime, {op, "products are summed in the operands' type", "got Bool",
+                                   "cast the operands to DataType.Int"});
+  }
 }
 
 DimFactors ownDim(DimMap& map, std::span<const TensorType> tensors, size_t a, int64_t dim,

@@ -17,6 +17,9 @@ DimFactors pairDims(DimMap& map, std::span<const TensorType> tensors, size_t a, 
 DimFactors ownDim(DimMap& map, std::span<const TensorType> tensors, size_t a, int64_t dim,
                   FactorRole role = FactorRole::Parallel);
 
+/// Products of `type` can be summed in it: refuses Bool.
+void checkProductType(std::string_view op, PrimType type);
+
 /// A broadcast of size 1, which stretches against larger sizes.
 bool stretches(const IterDomain& domain);
 

@@ -209,10 +209,11 @@ OpTypes pointwiseTypes(const OpCall& call) {
     operands.push_back(promotionOperand(*call.fusion, arg));
     names.emplace_back(nameOf(operands.back().type));
   }
-  const std::optional<OpTypes> types = applyDtypeClass(row.types, promoteOperands(operands));
+  const PrimType promoted = promoteOperands(operands);
+  const std::optional<OpTypes> types = applyDtypeClass(row.types, promoted);
   if (!types) {
-    throwUser(ErrorKind::Runtime, {row.name, ruleOf(row.types), "got " + joinText(names, ", "),
-                                   "cast the operands first"});
+    throwUser(ErrorKind::Runtime, {row.name, ruleOf(row.types, promoted),
+                                   "got " + joinText(names, ", "), "cast the operands first"});
   }
   return *types;
 }

@@ -256,6 +256,7 @@ bool refusesUnsigned(DtypeClass dtypeClass) noexcept {
     case DtypeClass::Promote:
     case DtypeClass::PromoteReal:
     case DtypeClass::PromoteNumber:
+    case DtypeClass::Interpolate:
     case DtypeClass::Order:
     case DtypeClass::Shift:
     case DtypeClass::KeepReal:
@@ -270,7 +271,8 @@ bool refusesUnsigned(DtypeClass dtypeClass) noexcept {
 }
 
 bool refusesBool(DtypeClass dtypeClass) noexcept {
-  return dtypeClass == DtypeClass::PromoteNumber || dtypeClass == DtypeClass::KeepNumber;
+  return dtypeClass == DtypeClass::PromoteNumber || dtypeClass == DtypeClass::KeepNumber ||
+         dtypeClass == DtypeClass::Interpolate;
 }
 
 bool acceptsDomain(DtypeClass dtypeClass, PrimType type) noexcept {
@@ -298,6 +300,7 @@ std::optional<OpTypes> applyDtypeClass(DtypeClass dtypeClass, PrimType promoted)
     case DtypeClass::Promote:
     case DtypeClass::PromoteReal:
     case DtypeClass::PromoteNumber:
+    case DtypeClass::Interpolate:
       return OpTypes{upcast(promoted), upcast(promoted)};
     case DtypeClass::Compare:
     case DtypeClass::Order:
@@ -335,27 +338,28 @@ std::optional<OpTypes> applyDtypeClass(DtypeClass dtypeClass, PrimType promoted)
   return std::nullopt;
 }
 
-std::string_view ruleOf(DtypeClass dtypeClass) noexcept {
+std::string_view ruleOf(DtypeClass dtypeClass, PrimType refused) noexcept {
+  if (refused == UInt64 && refusesUnsigned(dtypeClass)) {
+    return "Input other than UInt64 is required";
+  }
   switch (dtypeClass) {
     case DtypeClass::Bitwise:
       return "Integer or boolean input is required";
     case DtypeClass::Shift:
-      return "Integer input other than UInt64 is required";
+      return "Integer input is required";
     case DtypeClass::UnaryReal:
+    case DtypeClass::PromoteReal:
     case DtypeClass::DivideReal:
-      return "Real input is required";
-    case DtypeClass::Promote:
-    case DtypeClass::Magnitude:
-      return "Input other than UInt64 is required";
+    case DtypeClass::Order:
     case DtypeClass::KeepReal:
     case DtypeClass::KeepFirst:
-    case DtypeClass::PromoteReal:
     case DtypeClass::PredicateReal:
-    case DtypeClass::Order:
-      return "Real input other than UInt64 is required";
+      return "Real input is required";
     case DtypeClass::PromoteNumber:
     case DtypeClass::KeepNumber:
-      return "Integer or floating point input other than UInt64 is required";
+      return "Integer or floating point input is required";
+    case DtypeClass::Interpolate:
+      return "Input other than Bool is required";
     case DtypeClass::KeepFloating:
       return "Floating point or complex input is required";
     case DtypeClass::ImaginaryPart:

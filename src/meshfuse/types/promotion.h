@@ -44,6 +44,7 @@ enum class DtypeClass : uint8_t {
   Promote,        // B: reduced floats -> Float
   PromoteReal,    // B: complex refused
   PromoteNumber,  // B: complex and Bool refused
+  Interpolate,    // B: Bool refused
   TrueDivide,     // C: as Promote, integral -> Float
   DivideReal,     // C: complex refused
   Compare,        // D: operands promoted as Promote, result Bool
@@ -76,7 +77,7 @@ struct OpTypes {
 /// compute numbers or compare them by order refuse UInt64, which is carried and has its bits changed, and nothing more.
 std::optional<OpTypes> applyDtypeClass(DtypeClass dtypeClass, PrimType promoted) noexcept;
 
-/// What a class accepts, as the rule of an error: `Integer or boolean input is required`.
-std::string_view ruleOf(DtypeClass dtypeClass) noexcept;
+/// What a class accepts that refuses the promoted type `refused`, as the rule of an error: `Integer or boolean input is required`.
+std::string_view ruleOf(DtypeClass dtypeClass, PrimType refused) noexcept;
 
 }  // namespace meshfuse

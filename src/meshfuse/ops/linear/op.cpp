@@ -29,6 +29,7 @@ void normalize(const Fusion& fusion, std::vector<Arg>& args) {
 
 std::vector<PrimType> dtypes(const OpCall& call) {
   checkSameDtype("linear", call.tensors);
+  checkProductType("linear", call.tensors[0].dtype);
   return {call.tensors[0].dtype};
 }
 

@@ -22,6 +22,7 @@ void normalize(const Fusion& fusion, std::vector<Arg>& args) {
 
 std::vector<PrimType> dtypes(const OpCall& call) {
   checkSameDtype("matmul", call.tensors);
+  checkProductType("matmul", call.tensors[0].dtype);
   return {call.tensors[0].dtype};
 }
 
