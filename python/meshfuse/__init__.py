@@ -14,10 +14,13 @@ from meshfuse import nvfuser_direct_version, ops, pytorch_utils
 from meshfuse._C import (
     DataType,
     Fusion,
+    FusionGuard,
     Scalar,
     TensorView,
     Val,
     compute_tensor_descriptor,
+    define_scalar,
+    define_tensor,
     translate_fusion,
 )
 from meshfuse._C import version as __version__
@@ -32,6 +35,7 @@ __all__ = [
     "Fusion",
     "FusionDefinition",
     "FusionExecutorCache",
+    "FusionGuard",
     "LRUCache",
     "LruFusionCache",
     "Scalar",
@@ -39,6 +43,8 @@ __all__ = [
     "Val",
     "__version__",
     "compute_tensor_descriptor",
+    "define_scalar",
+    "define_tensor",
     "enable_nvfuser_alias",
     "execute_with_dtensors",
     "get_val_tolerances",

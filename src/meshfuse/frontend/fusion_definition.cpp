@@ -1,6 +1,7 @@
 // The language for C++ users: defines a fusion call by call and runs it.
 #include "meshfuse/frontend/fusion_definition.h"
 
+#include <algorithm>
 #include <sstream>
 
 #include <ATen/ATen.h>
@@ -30,12 +31,18 @@ void FusionDefinition::requireOpen(std::string_view op) const {
   }
 }
 
-ValueHandle FusionDefinition::defineTensor(TensorInput input) {
+ValueHandle FusionDefinition::declareTensor(TensorInput input) {
   requireOpen("define_tensor");
   input = storedForm(std::move(input));
-  const ValId id = fusion_.addInputTensor(input.dtype, input.shape, std::move(input.contiguity),
-                                          std::move(input.strideOrder), input.isCpu);
+  const ValId id = fusion_.declareTensor(input.dtype, input.shape, std::move(input.contiguity),
+                                         std::move(input.strideOrder), input.isCpu);
   return {*this, id};
+}
+
+ValueHandle FusionDefinition::defineTensor(TensorInput input) {
+  const ValueHandle tensor = declareTensor(std::move(input));
+  fusion_.addInput(tensor.id());
+  return tensor;
 }
 
 ValueHandle FusionDefinition::defineTensor(std::vector<int64_t> shape, Contiguity contiguity,
@@ -75,13 +82,52 @@ ValueHandle FusionDefinition::fromPytorch(const at::Tensor& tensor, bool staticS
   return defineTensor(tensorInputOf(tensor.sizes(), tensor.strides(), *dtype, staticSizes, isCpu));
 }
 
-ValueHandle FusionDefinition::defineScalar(PrimType dtype) {
+ValueHandle FusionDefinition::declareScalar(PrimType dtype) {
   requireOpen("define_scalar");
   if (dtype == PrimType::Null) {
     throwUser(ErrorKind::Runtime, {"define_scalar", "a scalar has a type", "got DataType.Null",
                                    "name the type of the scalar"});
   }
-  return {*this, fusion_.addInputScalar(dtype)};
+  return {*this, fusion_.addScalar(dtype)};
+}
+
+ValueHandle FusionDefinition::defineScalar(PrimType dtype) {
+  const ValueHandle scalar = declareScalar(dtype);
+  fusion_.addInput(scalar.id());
+  return scalar;
+}
+
+void FusionDefinition::addInput(const ValueHandle& value) {
+  requireOpen("add_input");
+  const ValId id = std::get<ValId>(argOf("add_input", value));
+  const Val& val = fusion_.val(id);
+  const char* found = fusion_.isInput(id)                        ? "is an input already"
+                      : val.definition != kNoExpr                ? "is computed"
+                      : !val.isTensor() && val.scalar().constant ? "is a constant"
+                                                                 : nullptr;
+  if (found != nullptr) {
+    throwUser(ErrorKind::Runtime,
+              {"add_input", "an input is a declared value, once", value.toText() + " " + found,
+               "declare a value with meshfuse.define_tensor or define_scalar and add that"});
+  }
+  fusion_.addInput(id);
+}
+
+/// What is computed from, and what is given back, comes from somewhere.
+void FusionDefinition::requireInputs() const {
+  const auto require = [&](ValId id) {
+    const Val& val = fusion_.val(id);
+    if (val.definition == kNoExpr && !fusion_.isInput(id) &&
+        (val.isTensor() || !val.scalar().constant)) {
+      throwUser(ErrorKind::Runtime, {"execute", "values that are used are inputs or computed",
+                                     describeValue(fusion_, id) + " was declared and is neither",
+                                     "make it an input with add_input"});
+    }
+  };
+  for (const Expr& expr : fusion_.exprs()) {
+    std::ranges::for_each(inputsOf(expr), require);
+  }
+  std::ranges::for_each(fusion_.outputs(), require);
 }
 
 ValueHandle FusionDefinition::defineConstant(Scalar value, std::optional<PrimType> dtype) {
@@ -158,6 +204,7 @@ FusionExecutor& FusionDefinition::executor() {
                 {"execute", "Fusion is empty!", "the definition has no outputs",
                  "add at least one with add_output"});
     }
+    requireInputs();
     ownedExecutor_ = std::make_unique<FusionExecutor>(fusion_);
     executor_.store(ownedExecutor_.get(), std::memory_order_release);
   }

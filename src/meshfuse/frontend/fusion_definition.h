@@ -70,6 +70,12 @@ class FusionDefinition {
   ValueHandle defineScalar(PrimType dtype = PrimType::Double);
   /// A constant, no input; cast to the kind of `dtype` where that is given.
   ValueHandle defineConstant(Scalar value, std::optional<PrimType> dtype = std::nullopt);
+  /// A tensor or scalar like those of defineTensor and defineScalar that becomes an input by addInput alone.
+  ValueHandle declareTensor(TensorInput input);
+  ValueHandle declareScalar(PrimType dtype = PrimType::Double);
+  /// Makes a declared value the next input. Throws UserError(Runtime) for one that is an input already, is computed, is a constant,
+  /// or belongs to another definition.
+  void addInput(const ValueHandle& value);
   /// Throws UserError(Runtime) for a scalar and for a value of another definition. A value may be added more than once.
   void addOutput(const ValueHandle& value);
   /// Writes the value into `aliasInput`, an input tensor, after each execution. It is returned only where it is added as an output
@@ -99,6 +105,7 @@ class FusionDefinition {
 
  private:
   void requireOpen(std::string_view op) const;
+  void requireInputs() const;
   ValId outputOf(const ValueHandle& value) const;
 
   Fusion fusion_;

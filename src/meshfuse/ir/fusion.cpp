@@ -30,8 +30,8 @@ ValId Fusion::addScalar(PrimType dtype, std::optional<Scalar> constant) {
   return id;
 }
 
-ValId Fusion::addInputTensor(PrimType dtype, std::span<const int64_t> shape, Contiguity contiguity,
-                             std::vector<int64_t> strideOrder, bool isCpuScalar) {
+ValId Fusion::declareTensor(PrimType dtype, std::span<const int64_t> shape, Contiguity contiguity,
+                            std::vector<int64_t> strideOrder, bool isCpuScalar) {
   checkInputType(shape, contiguity, strideOrder, isCpuScalar);
   if (isRowMajor(strideOrder)) {
     strideOrder.clear();
@@ -48,6 +48,13 @@ ValId Fusion::addInputTensor(PrimType dtype, std::span<const int64_t> shape, Con
   type.domain = std::move(domain);
   type.contiguity = std::move(contiguity);
   type.strideOrder = std::move(strideOrder);
+  return id;
+}
+
+ValId Fusion::addInputTensor(PrimType dtype, std::span<const int64_t> shape, Contiguity contiguity,
+                             std::vector<int64_t> strideOrder, bool isCpuScalar) {
+  const ValId id =
+      declareTensor(dtype, shape, std::move(contiguity), std::move(strideOrder), isCpuScalar);
   addInput(id);
   return id;
 }

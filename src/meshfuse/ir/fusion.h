@@ -92,6 +92,9 @@ class Fusion {
   ValId addTensor(TensorType type);
   /// A constant, or a scalar known at run time; one of an integral type gets a new symbol.
   ValId addScalar(PrimType dtype, std::optional<Scalar> constant = std::nullopt);
+  /// A tensor that addInput can make an input; parameters and errors as of addInputTensor.
+  ValId declareTensor(PrimType dtype, std::span<const int64_t> shape, Contiguity contiguity,
+                      std::vector<int64_t> strideOrder = {}, bool isCpuScalar = false);
   /// A new input. Entries of `shape`: -1 an extent that the tensor's own size binds (a new symbol), 0 empty, n > 1 static; 1 is a
   /// broadcast, and -1 or n with a contiguity of nullopt an expanded one. Throws UserError(Runtime) for entries below -1, for a
   /// contiguity or stride order that does not fit, and for a CPU scalar of another rank than 0.

@@ -45,6 +45,17 @@ FusionDefinition& openDefinition(const DefinitionObject& self, std::string_view 
   return *self.definition;
 }
 
+/// The definition that calls which name none are added to.
+const std::shared_ptr<FusionDefinition>& currentDefinition(std::string_view op) {
+  const std::shared_ptr<FusionDefinition>* current = innermostDefinition();
+  if (current == nullptr) {
+    throwUser(ErrorKind::Runtime,
+              {op, "a value belongs to a definition", "none is open on this thread",
+               "call it inside 'with FusionDefinition() as fd:' or under a FusionGuard"});
+  }
+  return *current;
+}
+
 void enterBlock(DefinitionObject& self) {
   if (self.definition != nullptr && hasOpenBlock(*self.definition)) {
     throwUser(ErrorKind::Runtime,
@@ -65,32 +76,47 @@ void leaveBlock(DefinitionObject& self, bool failed) {
   }
 }
 
-TensorViewObject defineTensor(const DefinitionObject& self, TensorInput input) {
-  const ValueHandle handle = openDefinition(self, "define_tensor").defineTensor(std::move(input));
-  return {{self.definition, handle.id()}};
+/// The three forms of define_tensor.
+TensorInput byFlags(Sizes shape, Contiguity contiguity, PrimType dtype, bool isCpu,
+                    Sizes strideOrder) {
+  return {std::move(shape), std::move(contiguity), dtype, isCpu, std::move(strideOrder)};
 }
 
-TensorViewObject defineByFlags(const DefinitionObject& self, Sizes shape, Contiguity contiguity,
-                               PrimType dtype, bool isCpu, Sizes strideOrder) {
-  return defineTensor(
-      self, {std::move(shape), std::move(contiguity), dtype, isCpu, std::move(strideOrder)});
-}
-
-TensorViewObject defineByFlag(const DefinitionObject& self, Sizes shape, bool contiguity,
-                              PrimType dtype, bool isCpu, Sizes strideOrder) {
+TensorInput byFlag(Sizes shape, bool contiguity, PrimType dtype, bool isCpu, Sizes strideOrder) {
   Contiguity flags = uniformContiguity(shape, strideOrder, contiguity);
-  return defineTensor(self,
-                      {std::move(shape), std::move(flags), dtype, isCpu, std::move(strideOrder)});
+  return byFlags(std::move(shape), std::move(flags), dtype, isCpu, std::move(strideOrder));
 }
 
-TensorViewObject defineByStrides(const DefinitionObject& self, const Sizes& sizes,
-                                 const Sizes& strides, PrimType dtype, bool staticSizes,
-                                 bool isCpu) {
-  return defineTensor(self, tensorInputOf(sizes, strides, dtype, staticSizes, isCpu));
+TensorInput byStrides(const Sizes& sizes, const Sizes& strides, PrimType dtype, bool staticSizes,
+                      bool isCpu) {
+  return tensorInputOf(sizes, strides, dtype, staticSizes, isCpu);
 }
+
+/// `form` with the definition before its arguments; the tensor is the next input.
+template <class... Args>
+auto asInput(TensorInput (*form)(Args...)) {
+  return [form](const DefinitionObject& self, Args... args) -> TensorViewObject {
+    FusionDefinition& definition = openDefinition(self, "define_tensor");
+    return {{self.definition, definition.defineTensor(form(std::forward<Args>(args)...)).id()}};
+  };
+}
+
+/// `form` in the innermost open definition; the tensor is no input yet.
+template <class... Args>
+auto asDeclaration(TensorInput (*form)(Args...)) {
+  return [form](Args... args) -> TensorViewObject {
+    const std::shared_ptr<FusionDefinition>& current = currentDefinition("define_tensor");
+    return {{current, current->declareTensor(form(std::forward<Args>(args)...)).id()}};
+  };
+}
+
+struct ScalarForm {
+  std::optional<PrimType> dtype;
+  std::optional<Scalar> constant;
+};
 
 /// All forms of define_scalar: a symbolic scalar for a missing value, a constant for a number.
-nb::object defineScalar(const DefinitionObject& self, nb::handle value, nb::handle dtype) {
+ScalarForm scalarForm(nb::handle value, nb::handle dtype) {
   const auto refuse = [](const char* found) {
     throwUser(ErrorKind::Type,
               {"define_scalar()", "incompatible function arguments", found,
@@ -116,10 +142,25 @@ nb::object defineScalar(const DefinitionObject& self, nb::handle value, nb::hand
       refuse("value is not a number of at most 64 bits");
     }
   }
+  return {type, number};
+}
+
+nb::object defineScalar(const DefinitionObject& self, nb::handle value, nb::handle dtype) {
+  const ScalarForm form = scalarForm(value, dtype);
   FusionDefinition& definition = openDefinition(self, "define_scalar");
-  const ValueHandle handle = number ? definition.defineConstant(*number, type)
-                                    : definition.defineScalar(type.value_or(PrimType::Double));
+  const ValueHandle handle = form.constant
+                                 ? definition.defineConstant(*form.constant, form.dtype)
+                                 : definition.defineScalar(form.dtype.value_or(PrimType::Double));
   return wrapValue(self.definition, handle.id());
+}
+
+nb::object declareScalar(nb::handle value, nb::handle dtype) {
+  const ScalarForm form = scalarForm(value, dtype);
+  const std::shared_ptr<FusionDefinition>& current = currentDefinition("define_scalar");
+  const ValueHandle handle = form.constant
+                                 ? current->defineConstant(*form.constant, form.dtype)
+                                 : current->declareScalar(form.dtype.value_or(PrimType::Double));
+  return wrapValue(current, handle.id());
 }
 
 std::vector<nb::object> defineVector(const DefinitionObject& self, int64_t size) {
@@ -202,15 +243,23 @@ constexpr const char* kDefineTensorDoc =
 
 std::string explain(const DefinitionObject& self) { return definitionToRun(self).explain(); }
 
+/// define_tensor in its forms, as a method of `scope` or a function in it.
+template <class Scope, class Wrap>
+void bindTensorForms(Scope& scope, const Wrap& wrap, const char* doc) {
+  using nb::literals::operator""_a;
+  scope
+      .def("define_tensor", wrap(byFlags), "shape"_a, "contiguity"_a, "dtype"_a = PrimType::Float,
+           "is_cpu"_a = false, "stride_order"_a = Sizes{}, doc)
+      .def("define_tensor", wrap(byFlag), "shape"_a, "contiguity"_a = false,
+           "dtype"_a = PrimType::Float, "is_cpu"_a = false, "stride_order"_a = Sizes{})
+      .def("define_tensor", wrap(byStrides), "sizes"_a, "strides"_a, "dtype"_a = PrimType::Float,
+           "static_sizes"_a = false, "is_cpu"_a = false);
+}
+
 void bindDefining(nb::class_<DefinitionObject>& definition) {
   using nb::literals::operator""_a;
+  bindTensorForms(definition, [](auto form) { return asInput(form); }, kDefineTensorDoc);
   definition
-      .def("define_tensor", defineByFlags, "shape"_a, "contiguity"_a, "dtype"_a = PrimType::Float,
-           "is_cpu"_a = false, "stride_order"_a = Sizes{}, kDefineTensorDoc)
-      .def("define_tensor", defineByFlag, "shape"_a, "contiguity"_a = false,
-           "dtype"_a = PrimType::Float, "is_cpu"_a = false, "stride_order"_a = Sizes{})
-      .def("define_tensor", defineByStrides, "sizes"_a, "strides"_a, "dtype"_a = PrimType::Float,
-           "static_sizes"_a = false, "is_cpu"_a = false)
       .def("define_scalar", defineScalar, "value"_a = nb::none(), "dtype"_a = nb::none(),
            nb::sig("def define_scalar(self, value: DataType | bool | int | float | complex | None "
                    "= None, "
@@ -228,6 +277,20 @@ void bindDefining(nb::class_<DefinitionObject>& definition) {
           "of the same type and sizes, execute writes it into that input instead, when "
           "everything has been computed from the inputs as they were before; it is returned only "
           "where it is added without alias_input as well, and then as that input itself.");
+}
+
+void bindDeclaring(nb::module_& module) {
+  using nb::literals::operator""_a;
+  bindTensorForms(
+      module, [](auto form) { return asDeclaration(form); },
+      "As FusionDefinition.define_tensor, in the innermost open definition; Fusion.add_input makes "
+      "the tensor an input.");
+  module.def(
+      "define_scalar", declareScalar, "value"_a = nb::none(), "dtype"_a = nb::none(),
+      nb::sig("def define_scalar(value: DataType | bool | int | float | complex | None = None, "
+              "dtype: DataType | None = None) -> Scalar"),
+      "As FusionDefinition.define_scalar, in the innermost open definition; Fusion.add_input "
+      "makes a scalar without a value an input.");
 }
 
 void bindLifeCycle(nb::class_<DefinitionObject>& definition) {
@@ -267,6 +330,7 @@ void bindDefinition(nb::module_& module, nb::class_<DefinitionObject>& definitio
   bindFusion(module);
   bindOps(module);
   bindDefining(definition);
+  bindDeclaring(module);
   bindLifeCycle(definition);
   module.def("compute_tensor_descriptor", describeTensor, nb::arg("sizes"), nb::arg("strides"),
              "(contiguity, stride_order) of a tensor with these sizes and strides.");

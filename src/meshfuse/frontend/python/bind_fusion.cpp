@@ -2,6 +2,7 @@
 #include "meshfuse/frontend/python/bind_fusion.h"
 
 #include <algorithm>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,9 +10,11 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "meshfuse/base/error.h"
 #include "meshfuse/frontend/definition_source.h"
 #include "meshfuse/frontend/fusion_forms.h"
 #include "meshfuse/frontend/python/bind_definition.h"
+#include "meshfuse/frontend/python/open_blocks.h"
 #include "meshfuse/frontend/python/parse_arguments.h"
 #include "meshfuse/frontend/python/torch_objects.h"
 #include "meshfuse/frontend/python/value_objects.h"
@@ -107,10 +110,54 @@ nb::object isSameFusion(const FusionObject& self, nb::handle other) {
   return nb::bool_(sameDefinition(self.definition->fusion(), fusion.definition->fusion()));
 }
 
+ValueHandle handleOf(const ValueObject& value) { return {*value.definition, value.id}; }
+
+void addInput(const FusionObject& self, const ValueObject& input) {
+  self.definition->addInput(handleOf(input));
+}
+
+void addOutput(const FusionObject& self, const ValueObject& output,
+               const TensorViewObject* aliasInput) {
+  if (aliasInput != nullptr) {
+    self.definition->addOutput(handleOf(output), handleOf(*aliasInput));
+  } else {
+    self.definition->addOutput(handleOf(output));
+  }
+}
+
+/// Makes a fusion the one that operations of this thread are added to, for as long as the object lives.
+class FusionGuard {
+ public:
+  explicit FusionGuard(const FusionObject& fusion) : definition_(fusion.definition) {
+    if (definition_->isClosed()) {
+      throwUser(ErrorKind::Runtime, {"FusionGuard", "an executed definition is closed",
+                                     "the fusion has been executed", "make a new Fusion"});
+    }
+    openBlock(definition_);
+  }
+  ~FusionGuard() { closeBlock(*definition_); }
+  FusionGuard(const FusionGuard&) = delete;
+  FusionGuard& operator=(const FusionGuard&) = delete;
+
+ private:
+  std::shared_ptr<FusionDefinition> definition_;
+};
+
 }  // namespace
 
 void bindFusion(nb::module_& module) {
   nb::class_<FusionObject>(module, "Fusion", "The tensor program of a definition.")
+      .def(
+          "__init__",
+          [](FusionObject* self) { new (self) FusionObject{std::make_shared<FusionDefinition>()}; },
+          "An empty one: a FusionGuard says where operations and define_tensor go.")
+      .def("add_input", addInput, nb::arg("input"),
+           "Makes a value of define_tensor or define_scalar the next input.")
+      .def(
+          "add_output", addOutput, nb::arg("output"), nb::arg("alias_input").none() = nb::none(),
+          nb::sig("def add_output(self, output: TensorView, alias_input: TensorView | None = None) "
+                  "-> None"),
+          "As FusionDefinition.add_output.")
       .def("inputs", inputs, nb::sig("def inputs(self) -> list[Val]"),
            "In the order of execute's arguments.")
       .def("outputs", outputs, nb::sig("def outputs(self) -> list[Val]"),
@@ -141,6 +188,10 @@ void bindFusion(nb::module_& module) {
            "Whether both make the same definition: inputs, calls, outputs and types.")
       .def("__hash__",
            [](const FusionObject& self) { return structuralHash(self.definition->fusion()) >> 1; });
+  nb::class_<FusionGuard>(module, "FusionGuard",
+                          "Makes a fusion the one that operations of this thread are added to, for "
+                          "as long as the guard lives.")
+      .def(nb::init<const FusionObject&>(), nb::arg("fusion"));
   module.def("translate_fusion", source, nb::arg("fusion"),
              "The Python source of a function that makes the same definition.");
 }

@@ -16,8 +16,11 @@ Blocks& blocks() noexcept {
   return open;
 }
 
+/// The innermost of its blocks: a definition has several where a guard names it again.
 Blocks::iterator find(const FusionDefinition& definition) noexcept {
-  return std::ranges::find(blocks(), &definition, [](const auto& block) { return block.get(); });
+  const auto found = std::ranges::find(blocks().rbegin(), blocks().rend(), &definition,
+                                       [](const auto& block) { return block.get(); });
+  return found == blocks().rend() ? blocks().end() : found.base() - 1;
 }
 
 }  // namespace
