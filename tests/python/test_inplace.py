@@ -215,8 +215,8 @@ def test_what_can_be_written_into_what() -> None:
         value = fd.ops.neg(x)
         refused = [
             (TypeError, value, s, "'c0' is a scalar"),
-            (TypeError, value, 2, "alias_input is a <class 'int'>"),
-            (TypeError, None, x, "output is a <class 'NoneType'>"),
+            (TypeError, value, 2, "alias_input is 2; call it as add_output("),
+            (TypeError, None, x, "output is None; call it as add_output("),
             (RuntimeError, s, x, "Non-TensorView outputs are not supported"),
             (RuntimeError, value, value, "alias_input is an input of the definition"),
             (RuntimeError, value, half, "a value has the element type of the input"),
@@ -364,6 +364,17 @@ def test_memory_that_torch_does_not_know_to_be_shared() -> None:
     (result,) = fd.execute([x, y])
     assert result.tolist() == [[0, 1, 2], [3, 4, 5]]
     assert array.tolist() == [0, -1, -2, -3, -4, -5]
+
+
+def test_a_tensor_whose_memory_was_given_up() -> None:
+    with FusionDefinition() as fd:
+        x, y = (fd.define_tensor([-1]) for _ in range(2))
+        fd.add_output(fd.ops.neg(y), x)
+    freed = torch.zeros(4)
+    freed.untyped_storage().resize_(0)
+    assert "input 0, tv0, has elements, and a storage of 0 bytes" in error_of(
+        RuntimeError, lambda: fd.execute([freed, torch.ones(4)])
+    )
 
 
 def test_the_count_and_kinds_of_arguments_are_checked_first() -> None:
