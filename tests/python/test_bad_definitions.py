@@ -4,6 +4,7 @@ import threading
 
 import pytest
 import torch
+from entry_definitions import error_of
 
 from meshfuse import DataType, FusionDefinition, Scalar, TensorView, compute_tensor_descriptor, ops
 
@@ -74,8 +75,22 @@ def test_a_tensor_that_cannot_be(fd, arguments, text):
     ],
 )
 def test_arguments_that_fit_no_define_tensor(fd, arguments, keywords):
-    with pytest.raises(TypeError, match="incompatible function arguments"):
+    with pytest.raises(
+        TypeError,
+        match=r"define_tensor\(\): incompatible function arguments: got \(.*; call it as ",
+    ):
         fd.define_tensor(*arguments, **keywords)
+
+
+def test_a_dtype_of_torch_is_told_its_name(fd):
+    text = error_of(TypeError, lambda: fd.define_tensor([2, -1], dtype=torch.float16))
+    assert text.startswith(
+        "define_tensor(): incompatible function arguments: got ([2, -1], dtype=torch.float16); call it as "
+        "define_tensor(shape: list[int], "
+    )
+    assert text.endswith(
+        "pytorch_utils.torch_dtype_to_nvfuser_dtype gives the DataType of a torch.dtype"
+    )
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,22 @@ def test_numbers_of_another_kind_are_refused() -> None:
         assert torch.equal(fd.execute([a, good])[0], a + 1)
 
 
+def test_numbers_of_numpy() -> None:
+    a = torch.zeros(2, dtype=torch.float64)
+    for dtype, numbers in (
+        (DataType.Int, (np.int64(3), np.int32(3), np.uint8(3))),
+        (DataType.Double, (np.float32(3), np.float64(3), np.float16(3))),
+    ):
+        for number in numbers:
+            assert torch.equal(define_number(dtype).execute([a, number])[0], a + 3)
+    with FusionDefinition() as fd:
+        rows, columns = fd.define_vector(2)
+        z = fd.define_scalar(DataType.ComplexDouble)
+        fd.add_output(fd.ops.full([rows, columns], z, DataType.ComplexDouble))
+    (full,) = fd.execute([tuple(np.arange(2, 4)), np.complex64(1 + 2j)])
+    assert torch.equal(full, torch.full((2, 3), 1 + 2j, dtype=torch.complex128))
+
+
 def test_integers_beyond_64_bits() -> None:
     fd = define_number(DataType.Int)
     a = torch.zeros(2, dtype=torch.float64)
@@ -81,7 +97,7 @@ def test_integers_beyond_64_bits() -> None:
         (None, "None"),
         ("text", "a str"),
         (np.zeros(3), "a numpy.ndarray"),
-        (np.int64(3), "a numpy.int64"),
+        (np.datetime64(3, "s"), "a numpy.datetime64"),
         ({}, "a dict"),
         ([[torch.ones(2, 3)]], "a list"),
         (object(), "a object"),

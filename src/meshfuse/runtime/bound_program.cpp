@@ -274,7 +274,7 @@ void BoundProgram::write(const CallContext& context, std::span<const at::Tensor>
                          std::span<PolymorphicValue> computed) const {
   const size_t outputCount = fusion().outputs().size();
   const ComputedResults results{computed.first(outputCount), computed.subspan(outputCount)};
-  settleResults(fusion(), results, returnedInputs_, writtenInputs_, targets);
+  settleResults(results, returnedInputs_, targets);
   agreeToWrite(context);
   writeInputs(results.written, targets);
 }

@@ -119,12 +119,19 @@ void checkWritten(const Fusion& fusion, std::span<const uint32_t> positions,
              "pass tensor.resolve_conj().resolve_neg(), and copy the result back if it is needed");
     }
     checkWritable(fusion, position, *arg.tensor);
+    if (arg.tensor->numel() > 0 && dataOf(*arg.tensor) == nullptr &&
+        arg.tensor->device().type() != c10::DeviceType::Meta) {
+      refuse("an input that is written has memory",
+             inputName(fusion, position) + " has elements, and a storage of " +
+                 std::to_string(arg.tensor->unsafe_storage().nbytes()) + " bytes",
+             "resize its storage before the call");
+    }
   }
   checkApart(fusion, positions, args);
 }
 
-void settleResults(const Fusion& fusion, ComputedResults results, std::span<const int32_t> returned,
-                   std::span<const uint32_t> positions, std::span<const at::Tensor> targets) {
+void settleResults(ComputedResults results, std::span<const int32_t> returned,
+                   std::span<const at::Tensor> targets) {
   const auto settle = [&](PolymorphicValue& value) {
     const at::Tensor& tensor = value.asTensor();
     const bool isView = std::ranges::any_of(targets, [&](const at::Tensor& target) {
@@ -142,13 +149,9 @@ void settleResults(const Fusion& fusion, ComputedResults results, std::span<cons
   for (size_t i = 0; i < targets.size(); ++i) {
     settle(results.written[i]);
     const at::Tensor& value = results.written[i].asTensor();
-    if (value.scalar_type() != targets[i].scalar_type()) {
-      refuse("a value has the element type of the input it is written into",
-             inputName(fusion, positions[i]) + " has " + c10::toString(targets[i].scalar_type()) +
-                 ", the value " + c10::toString(value.scalar_type()),
-             "convert it with fd.ops.cast");
-    }
-    internalCheck(value.sizes() == targets[i].sizes(), "a value has the sizes of its input");
+    internalCheck(
+        value.scalar_type() == targets[i].scalar_type() && value.sizes() == targets[i].sizes(),
+        "a value has the element type and the sizes of the input it is written into");
   }
 }
 

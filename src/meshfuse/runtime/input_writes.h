@@ -26,7 +26,8 @@ void checkWrittenLayouts(const Fusion& fusion, std::span<const uint32_t> positio
 /// gradient while gradients are recorded, carries a tangent, or is an inference tensor outside inference mode.
 void checkWritable(const Fusion& fusion, uint32_t position, const c10::TensorImpl& tensor);
 
-/// The same for every input of `positions`, and throws for one that stands for a lazy view and for two that share memory.
+/// The same for every input of `positions`, and throws for one that stands for a lazy view or has no memory, and for two
+/// that share theirs.
 void checkWritten(const Fusion& fusion, std::span<const uint32_t> positions,
                   std::span<const ArgView> args);
 
@@ -36,11 +37,10 @@ struct ComputedResults {
   std::span<PolymorphicValue> written;  // by write
 };
 
-/// Makes the results ready for the writes into `targets`, the inputs at `positions`: those that are views of a target get memory
-/// of their own, but for outputs that are given back as inputs (`returned`, as of returnedInputs()). Throws UserError(Runtime) for
-/// a value of another element type than its target, which only an input of type Index can have.
-void settleResults(const Fusion& fusion, ComputedResults results, std::span<const int32_t> returned,
-                   std::span<const uint32_t> positions, std::span<const at::Tensor> targets);
+/// Makes the results ready for the writes into `targets`: those that are views of a target get memory of their own, but for
+/// outputs that are given back as inputs (`returned`, as of returnedInputs()).
+void settleResults(ComputedResults results, std::span<const int32_t> returned,
+                   std::span<const at::Tensor> targets);
 
 /// Copies the values into the targets; version counters count it as copy_ does.
 void writeInputs(std::span<const PolymorphicValue> values, std::span<const at::Tensor> targets);

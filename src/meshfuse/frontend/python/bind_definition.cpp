@@ -12,10 +12,12 @@
 #include <nanobind/stl/vector.h>
 
 #include "meshfuse/base/error.h"
+#include "meshfuse/base/text.h"
 #include "meshfuse/frontend/definition_source.h"
 #include "meshfuse/frontend/python/bind_data_type.h"
 #include "meshfuse/frontend/python/bind_fusion.h"
 #include "meshfuse/frontend/python/bind_ops.h"
+#include "meshfuse/frontend/python/call_text.h"
 #include "meshfuse/frontend/python/open_blocks.h"
 #include "meshfuse/frontend/python/parse_arguments.h"
 #include "meshfuse/frontend/python/python_errors.h"
@@ -115,6 +117,25 @@ struct ScalarForm {
   std::optional<Scalar> constant;
 };
 
+/// What no form of define_tensor takes.
+TensorViewObject refuseDefineTensor(const nb::args& args, const nb::kwargs& kwargs) {
+  std::vector<std::string> parts;
+  for (nb::handle arg : args) {
+    parts.push_back(argumentText(arg.ptr()));
+  }
+  for (const auto& [name, arg] : kwargs) {
+    parts.push_back(nb::cast<std::string>(name) + "=" + argumentText(arg.ptr()));
+  }
+  throwUser(
+      ErrorKind::Type,
+      {"define_tensor()", "incompatible function arguments", "got (" + joinText(parts, ", ") + ")",
+       "call it as define_tensor(shape: list[int], contiguity: bool | list[bool | None] = "
+       "False, dtype: DataType = DataType.Float, is_cpu: bool = False, stride_order: "
+       "list[int] = []) or define_tensor(sizes: list[int], strides: list[int], dtype: "
+       "DataType = DataType.Float, static_sizes: bool = False, is_cpu: bool = False); "
+       "pytorch_utils.torch_dtype_to_nvfuser_dtype gives the DataType of a torch.dtype"});
+}
+
 /// All forms of define_scalar: a symbolic scalar for a missing value, a constant for a number.
 ScalarForm scalarForm(nb::handle value, nb::handle dtype) {
   const auto refuse = [](const char* found) {
@@ -184,7 +205,7 @@ void addOutput(const DefinitionObject& self, nb::handle output, nb::handle alias
       throwUser(
           ErrorKind::Type,
           {"add_output()", "incompatible function arguments",
-           std::string(name) + " is a " + nb::cast<std::string>(nb::str(object.type())),
+           std::string(name) + " is " + argumentText(object.ptr()),
            "call it as add_output(output: TensorView, alias_input: TensorView | None = None)"});
     }
     return ValueHandle(*value->definition, value->id);
@@ -260,6 +281,13 @@ void bindDefining(nb::class_<DefinitionObject>& definition) {
   using nb::literals::operator""_a;
   bindTensorForms(definition, [](auto form) { return asInput(form); }, kDefineTensorDoc);
   definition
+      .def(
+          "define_tensor",
+          [](const DefinitionObject& /*self*/, const nb::args& args, const nb::kwargs& kwargs) {
+            return refuseDefineTensor(args, kwargs);
+          },
+          nb::sig("def define_tensor(self, *args: typing.Never, **kwargs: typing.Never) -> "
+                  "typing.NoReturn"))
       .def("define_scalar", defineScalar, "value"_a = nb::none(), "dtype"_a = nb::none(),
            nb::sig("def define_scalar(self, value: DataType | bool | int | float | complex | None "
                    "= None, "

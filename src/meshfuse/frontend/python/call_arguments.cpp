@@ -9,6 +9,7 @@
 #include <nanobind/nanobind.h>
 
 #include "meshfuse/base/error.h"
+#include "meshfuse/frontend/python/parse_arguments.h"
 #include "meshfuse/frontend/python/torch_objects.h"
 
 namespace nb = nanobind;
@@ -175,12 +176,25 @@ void CallArguments::addOther(PyObject* object, bool nested) {
     addItems(object, true);
   } else if (isTensorObject(object)) {
     addSubclass(object);
+  } else if (const std::optional<Scalar> number = numberOf(object)) {
+    addNumber(*number);
   } else {
     const std::string found = "argument " + std::to_string(views_.size()) + " is " +
                               (object == Py_None ? "None" : "a " + typeNameOf(object));
     throwUser(ErrorKind::Type,
               {"execute", "arguments must be tensors or numbers", found,
                "pass a tensor, a bool, an int, a float, a complex number, or a list of those"});
+  }
+}
+
+/// A number of a class that is no Python number's, such as numpy's.
+void CallArguments::addNumber(const Scalar& number) {
+  if (number.isInt()) {
+    views_.push_back(ArgView::of(number.toInt()));
+  } else if (number.isComplex()) {
+    views_.push_back(ArgView::of(number.toComplex()));
+  } else {
+    views_.push_back(ArgView::of(number.toDouble()));
   }
 }
 

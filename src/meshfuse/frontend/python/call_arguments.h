@@ -36,6 +36,7 @@ class CallArguments {
   void add(PyObject* object, bool nested);
   void addOther(PyObject* object, bool nested);
   void addInteger(PyObject* object);
+  void addNumber(const Scalar& number);
   void addTensor(const at::Tensor& tensor);
   void addLazy(const at::Tensor& tensor);
   void addDtensor(PyObject* dtensor);

@@ -61,17 +61,8 @@ bool isPlain(PyObject* object) {
   return object == Py_None || PyLong_Check(object) != 0 || PyFloat_Check(object) != 0 ||
          PyComplex_Check(object) != 0 || PyUnicode_Check(object) != 0 ||
          PyList_Check(object) != 0 || PyTuple_Check(object) != 0 || valueOf(object) != nullptr ||
-         nb::isinstance<PrimType>(nb::handle(object));
-}
-
-/// An argument as the caller wrote it where that is short, else its type: the text of a tensor is pages long.
-std::string argumentText(PyObject* object) {
-  std::string typeName = std::string("a ") + Py_TYPE(object)->tp_name;
-  if (!isPlain(object)) {
-    return typeName;
-  }
-  std::string text = reprOf(object);
-  return text.size() <= kLongestArgument ? text : typeName;
+         nb::isinstance<PrimType>(nb::handle(object)) ||
+         std::string_view(Py_TYPE(object)->tp_name) == "torch.dtype";
 }
 
 std::string argumentsText(const PythonCall& call) {
@@ -89,6 +80,15 @@ std::string argumentsText(const PythonCall& call) {
 }
 
 }  // namespace
+
+std::string argumentText(PyObject* object) {
+  std::string typeName = std::string("a ") + Py_TYPE(object)->tp_name;
+  if (!isPlain(object)) {
+    return typeName;
+  }
+  std::string text = reprOf(object);
+  return text.size() <= kLongestArgument ? text : typeName;
+}
 
 std::string defaultText(const Param& param) {
   if (const Scalar* number = std::get_if<Scalar>(&param.defaultValue)) {

@@ -10,6 +10,8 @@
 
 namespace meshfuse {
 
+/// An argument as the caller wrote it where that is short, else its type: the text of a tensor is pages long.
+std::string argumentText(PyObject* object);
 /// A default value as Python writes it.
 std::string defaultText(const Param& param);
 /// `sum(arg: TensorView, dim: int, keepdim: bool = False, dtype: DataType = DataType.Null)`
