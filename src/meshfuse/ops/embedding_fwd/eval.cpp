@@ -13,9 +13,10 @@ namespace {
 
 void checkPadding(int64_t row, int64_t rows) {
   if (row < -rows || row >= rows) {
-    throwUser(ErrorKind::Runtime, {"embedding_fwd", "padding_idx is a row of the weight",
-                                   "got " + std::to_string(row) + " for " + std::to_string(rows) + " rows",
-                                   "pass one of its rows, or None"});
+    throwUser(ErrorKind::Runtime,
+              {"embedding_fwd", "padding_idx is a row of the weight",
+               "got " + std::to_string(row) + " for " + std::to_string(rows) + " rows",
+               "pass one of its rows, or None"});
   }
 }
 
