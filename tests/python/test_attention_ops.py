@@ -234,7 +234,9 @@ class TestRefusals:
             with pytest.raises(RuntimeError, match=text):
                 fd.ops.sdpfa_fwd(q, q, q, dropout_p=probability)
         for name in ("dropout_p", "is_causal", "scale"):
-            with pytest.raises(RuntimeError, match=r"sdpfa_fwd: one of dropout_p, .* is a real num"):
+            with pytest.raises(
+                RuntimeError, match=r"sdpfa_fwd: one of dropout_p, .* is a real num"
+            ):
                 fd.ops.sdpfa_fwd(q, q, q, **{name: 1j})
         output, logsumexp, seed, offset = fd.ops.sdpfa_fwd(q, q, q, dropout_p=0.5)
         for given in ((None, offset), (seed, None)):
