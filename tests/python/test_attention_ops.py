@@ -233,6 +233,11 @@ class TestRefusals:
             text = rf"sdpfa_fwd: dropout_p is between 0 and 1: got {found}"
             with pytest.raises(RuntimeError, match=text):
                 fd.ops.sdpfa_fwd(q, q, q, dropout_p=probability)
+        for name in ("dropout_p", "is_causal", "scale"):
+            with pytest.raises(
+                RuntimeError, match=r"sdpfa_fwd: one of dropout_p, .* is a real num"
+            ):
+                fd.ops.sdpfa_fwd(q, q, q, **{name: 1j})
         output, logsumexp, seed, offset = fd.ops.sdpfa_fwd(q, q, q, dropout_p=0.5)
         for given in ((None, offset), (seed, None)):
             with pytest.raises(RuntimeError, match="sdpfa_bwd: philox_seed and philox_offset say"):

@@ -250,6 +250,11 @@ class TestEmbedding:
                 fd.ops.embedding_fwd(rows, weight, **{name: 1})
             with pytest.raises(TypeError, match=r"embedding_fwd: incompatible .*an option is tv2"):
                 fd.ops.embedding_fwd(rows, weight, **{name: vector})
+        for name in ("padding_idx", "max_norm"):
+            with pytest.raises(RuntimeError, match="embedding_fwd: an option is a real number"):
+                fd.ops.embedding_fwd(rows, weight, **{name: fd.define_scalar(1j)})
+        with pytest.raises(RuntimeError, match="padding_idx is a row of the weight: got a number"):
+            fd.ops.embedding_fwd(rows, weight, fd.define_scalar(1.5))
         whole = fd.define_tensor([7, 3], dtype=DataType.Int)
         with pytest.raises(RuntimeError, match="embedding_fwd: max_norm scales rows of a floating"):
             fd.ops.embedding_fwd(rows, whole, max_norm=fd.define_scalar(1.0))

@@ -149,7 +149,11 @@ def test_refusals(fd: FusionDefinition) -> None:
         (lambda: fd.ops.scaled_mm(a, a, vector, one), "a scale is one number, or has the matrix's"),
         (lambda: fd.ops.scaled_mm(wide, a, one, one), "matrices are of Float8_e4m3fn, Float8_e5m2"),
         (lambda: fd.ops.scaled_mm(a, a, wide, one), "scales are of Float, Float8_e8m0fnu or"),
-        (lambda: fd.ops.scaled_mm(a, a, one, one, vector), "alpha and beta are one number each"),
+        (
+            lambda: fd.ops.scaled_mm(a, a, one, one, vector),
+            "alpha and beta are one real number each",
+        ),
+        (lambda: fd.ops.scaled_mm(a, a, one, one, 1j), "one of alpha and beta is a real number"),
         (lambda: fd.ops.scaled_mm(a, a, one, one, None, a), r"the bias is \[n\]"),
         (lambda: fd.ops.scaled_mm(a, a, one, one, beta=1.0), "beta multiplies the bias"),
         (

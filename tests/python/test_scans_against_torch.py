@@ -80,6 +80,12 @@ def test_scans_start_from_a_number_known_at_run_time() -> None:
     check(fd.execute([x[:0], 7.0])[0], torch.empty(0))
 
 
+def test_numbers_beyond_the_integers_of_the_operand_wrap() -> None:
+    x = torch.tensor([1, 2], dtype=torch.int32)
+    (got,) = run(lambda fd, a: fd.ops.cumsum(a, 0, fd.define_scalar(2**32 + 5)), [x])
+    check(got, torch.tensor([6, 8], dtype=torch.int32))
+
+
 def test_scans_of_integers_wrap() -> None:
     x = torch.full((3,), 2**30, dtype=torch.int32)
     (got,) = run(lambda fd, a: fd.ops.cumsum(a, 0), [x])

@@ -14,7 +14,8 @@ at::Tensor scanFrom(const EvalCall& call, at::Tensor (*scan)(const at::Tensor& a
   }
   std::vector<int64_t> sizes = arg.sizes().vec();
   sizes[static_cast<size_t>(dim)] = 1;
-  const at::Tensor first = at::full(sizes, toAtenScalar(call.values[2]), arg.options());
+  const at::Tensor first =
+      toTensor(call.values[2], arg.device()).to(arg.scalar_type()).expand(sizes);
   return scan(at::cat({first, arg}, dim), dim).narrow(dim, 1, arg.size(dim)).contiguous();
 }
 

@@ -51,6 +51,10 @@ void checkNumberFits(std::string_view op, const Fusion& fusion, const Arg& tenso
 /// Refuses a tensor where a number is meant; UserError(Type).
 void checkNumber(std::string_view op, const Fusion& fusion, std::string_view param, const Arg& arg);
 
+/// As checkNumber, and refuses a complex number with UserError(Runtime).
+void checkRealNumber(std::string_view op, const Fusion& fusion, std::string_view param,
+                     const Arg& arg);
+
 /// The dtype rule of ops with one output that keep the element type of their first operand.
 std::vector<PrimType> dtypeOfFirst(const OpCall& call);
 

@@ -68,7 +68,7 @@ void checkAttention(std::string_view op, const Fusion& fusion, std::span<const A
     }
   }
   for (const Arg& option : options) {
-    checkNumber(op, fusion, "one of dropout_p, is_causal and scale", option);
+    checkRealNumber(op, fusion, "one of dropout_p, is_causal and scale", option);
   }
 }
 
@@ -81,9 +81,8 @@ void normalizeDropout(std::string_view op, const Fusion& fusion, Arg& probabilit
   if (number == nullptr) {
     return;
   }
-  const bool isReal = categoryOf(number->type()) != TypeCategory::Complex;
   // Written so that NaN is refused too.
-  if (!isReal || !(number->toDouble() >= 0 && number->toDouble() <= 1)) {
+  if (!(number->toDouble() >= 0 && number->toDouble() <= 1)) {
     throwUser(ErrorKind::Runtime, {op, "dropout_p is between 0 and 1", "got " + number->toText(),
                                    "pass the probability that an element is dropped"});
   }

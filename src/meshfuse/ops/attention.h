@@ -19,7 +19,7 @@ struct AttentionOperand {
 };
 
 /// Refuses query, key and value of rank other than 4 or 5, of different ranks or of a dtype without attention with
-/// UserError(Runtime), and options that are tensors with UserError(Type).
+/// UserError(Runtime), complex options too, and options that are tensors with UserError(Type).
 void checkAttention(std::string_view op, const Fusion& fusion, std::span<const Arg> queryKeyValue,
                     std::span<const Arg> options);
 

@@ -10,7 +10,14 @@ namespace meshfuse::ops::embedding_fwd {
 
 namespace {
 
+constexpr size_t kPadding = 2;
 constexpr size_t kMaxNorm = 3;
+
+bool isWhole(const Fusion& fusion, const Arg& number) {
+  const ValId* val = std::get_if<ValId>(&number);
+  return isIntegralOrBool(
+      categoryOf(val != nullptr ? fusion.val(*val).dtype() : std::get<Scalar>(number).type()));
+}
 
 /// Options other than max_norm and norm_type concern gradients: none changes the rows.
 void normalize(const Fusion& fusion, std::vector<Arg>& args) {
@@ -21,7 +28,11 @@ void normalize(const Fusion& fusion, std::vector<Arg>& args) {
                                    "got " + describe(fusion, args[1]), "pass [rows, features]"});
   }
   for (size_t i = 2; i < args.size(); ++i) {
-    checkNumber("embedding_fwd", fusion, "an option", args[i]);
+    checkRealNumber("embedding_fwd", fusion, "an option", args[i]);
+  }
+  if (isGiven(args[kPadding]) && !isWhole(fusion, args[kPadding])) {
+    throwUser(ErrorKind::Runtime, {"embedding_fwd", "padding_idx is a row of the weight",
+                                   "got a number that is not whole", "pass an integer or None"});
   }
   if (isGiven(args[kMaxNorm]) && categoryOf(weight.dtype) != TypeCategory::Floating) {
     throwUser(ErrorKind::Runtime, {"embedding_fwd", "max_norm scales rows of a floating weight",

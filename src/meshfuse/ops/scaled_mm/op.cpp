@@ -42,8 +42,11 @@ void normalize(const Fusion& fusion, std::vector<Arg>& args) {
   checkScaledProduct(kName, fusion, args, kMatrices, kScales, kRest);
   for (size_t arg : {kRest.alpha, kRest.beta()}) {
     const ValId* val = std::get_if<ValId>(&args[arg]);
-    if (val != nullptr && fusion.val(*val).isTensor() && fusion.val(*val).tensor().rank() != 0) {
-      refuse("alpha and beta are one number each", describe(fusion, args[arg]),
+    if (val == nullptr || !fusion.val(*val).isTensor()) {
+      checkRealNumber(kName, fusion, "one of alpha and beta", args[arg]);
+    } else if (const TensorType& type = fusion.val(*val).tensor();
+               type.rank() != 0 || categoryOf(type.dtype) == TypeCategory::Complex) {
+      refuse("alpha and beta are one real number each", describe(fusion, args[arg]),
              "pass a number, a scalar or a 0-d tensor");
     }
   }
