@@ -189,10 +189,14 @@ row("normal", placement.random(lambda numbers: (-torch.inf, torch.inf)))
 row("rand_like", placement.random(lambda numbers: (0, 1), like=True))
 row("randn_like", placement.random(lambda numbers: (-torch.inf, torch.inf), like=True))
 
-# Ops that torch's samples say nothing about.
+# Ops that torch's samples on a CPU say nothing about.
 WITHOUT = {
     "erfcinv": "torch has no such function",
     "size": "gives a number",
-    "grouped_mm": "no OpInfo",
     "sdpfa_bwd": "no OpInfo; the gradients of sdpfa_fwd",
+    "grouped_mm": "no OpInfo",
+    "scaled_mm": "an OpInfo for CUDA alone",
+    "nv_block_quantize": "torch has no such function",
+    "nv_grouped_block_quantize": "torch has no such function",
+    "preprocess_grouped_matmul_input_sf": "torch has no such function",
 }

@@ -34,7 +34,8 @@ def infos_for(name: str) -> list[Any]:
 
 def test_every_op_that_torch_has_samples_of_is_in_the_table() -> None:
     ours = {name for name in dir(ops) if type(getattr(ops, name)) is type(ops.add)}
-    assert ours == TABLE.keys() | WITHOUT.keys()
+    assert TABLE.keys() <= ours
+    assert ours - TABLE.keys() <= WITHOUT.keys()
     assert not TABLE.keys() & WITHOUT.keys()
     known = {info.name for info in op_db}
     compared = {info for row in TABLE.values() for info in row.infos}

@@ -3,6 +3,7 @@
 import importlib.util
 import pickle
 import random
+import re
 import time
 from pathlib import Path
 
@@ -321,7 +322,9 @@ def test_random_calls_end_in_a_value_or_a_user_error():
                     function(*arguments, **keywords)
                 except (TypeError, RuntimeError, ValueError, IndexError) as error:
                     text = str(error)
-                    assert text.startswith(function.__name__), (seed, text)
+                    # The op, the rule, what was found, the way out.
+                    form = rf"{function.__name__}(\(\))?: .+: .+; .+"
+                    assert re.fullmatch(form, text, re.DOTALL), (seed, text)
                     assert "internal" not in text, (seed, text)
             assert fd.fusion.print_math()
             assert repr(fd)

@@ -1,6 +1,7 @@
 """Reductions equal torch, for the dtypes they accept, over layouts and sizes 0, 1 and odd."""
 
 import math
+import time
 from collections.abc import Callable
 
 import pytest
@@ -20,6 +21,34 @@ from op_comparison import (
 )
 
 from meshfuse import DataType
+
+
+def test_repeated_elements_are_reduced_once() -> None:
+    """Reductions of expanded dimensions, alone and beside others; billions of elements cost nothing."""
+    for dtype in REAL + WHOLE + COMPLEX + BOOL:
+        for x in (
+            make((1, 6), dtype).expand(5, 6),
+            make((4, 1), dtype).expand(4, 7),
+            make((1, 1), dtype).expand(3, 5),
+            make((2, 1, 3), dtype).expand(2, 9, 3).transpose(0, 2),
+        ):
+            for dims in ([0], [1], [0, 1], [-1], [-2]):
+                for keepdim in (False, True):
+                    (got,) = run(lambda fd, a, d=dims, k=keepdim: fd.ops.sum(a, d, k), [x])
+                    check(got, torch.sum(x, dims, keepdim))
+                    if dtype not in COMPLEX:
+                        (got,) = run(lambda fd, a, d=dims, k=keepdim: fd.ops.max(a, d, k), [x])
+                        check(got, torch.amax(x, dims, keepdim))
+                        (got,) = run(lambda fd, a, d=dims, k=keepdim: fd.ops.min(a, d, k), [x])
+                        check(got, torch.amin(x, dims, keepdim))
+    half = torch.tensor([60000.0], dtype=torch.float16).expand(3)
+    (got,) = run(lambda fd, a: fd.ops.sum(a, [0]), [half])
+    assert got.isinf()
+    huge = torch.ones(1, dtype=torch.bool).expand(2**40)
+    start = time.perf_counter()
+    (got,) = run(lambda fd, a: fd.ops.sum(a, [0]), [huge])
+    assert got.item() == 2**40
+    assert time.perf_counter() - start < 1
 
 
 def product(x: torch.Tensor, dims: list[int], keepdim: bool) -> torch.Tensor:

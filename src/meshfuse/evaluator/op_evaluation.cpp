@@ -128,6 +128,11 @@ void checkResult(const EvalCall& call, const std::vector<PolymorphicValue>& resu
   }
 }
 
+[[noreturn]] void throwTorchError(const OpInfo& op, const c10::Error& error) {
+  throwUser(ErrorKind::Runtime, {op.name, "torch runs the operation",
+                                 error.what_without_backtrace(), "see torch's message"});
+}
+
 }  // namespace
 
 std::vector<PolymorphicValue> evaluateCall(const EvalCall& call) {
@@ -138,14 +143,13 @@ std::vector<PolymorphicValue> evaluateCall(const EvalCall& call) {
   std::vector<PolymorphicValue> results;
   try {
     results = evalFunctionOf(op)(call);
-  } catch (const c10::NotImplementedError&) {
+  } catch (const c10::NotImplementedError& error) {
     if (!hasMetaOperand(call)) {
-      throw;
+      throwTorchError(op, error);
     }
     results = emptyMeta(call);
   } catch (const c10::Error& error) {
-    throwUser(ErrorKind::Runtime, {op.name, "torch runs the operation",
-                                   error.what_without_backtrace(), "see torch's message"});
+    throwTorchError(op, error);
   }
   checkResult(call, results);
   return results;

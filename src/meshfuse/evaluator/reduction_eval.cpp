@@ -38,7 +38,19 @@ at::Tensor extremum(const EvalCall& call, ReduceKind kind) {
   if (reducedCount(arg, dims) == 0) {
     return at::full(call.outputSizes[0], identityOf(arg.scalar_type(), isMax), arg.options());
   }
-  return isMax ? at::amax(arg, dims, keepdim) : at::amin(arg, dims, keepdim);
+  const at::Tensor once = withoutRepeats(arg, dims).arg;
+  return isMax ? at::amax(once, dims, keepdim) : at::amin(once, dims, keepdim);
+}
+
+WithoutRepeats withoutRepeats(const at::Tensor& arg, const Ints& dims) {
+  WithoutRepeats result{arg, 1};
+  for (const int64_t dim : dims) {
+    if (arg.dim() != 0 && arg.size(dim) > 1 && arg.stride(dim) == 0) {
+      result.arg = result.arg.narrow(dim, 0, 1);
+      result.repeats *= arg.size(dim);
+    }
+  }
+  return result;
 }
 
 int64_t reducedCount(const at::Tensor& arg, const Ints& dims) {
