@@ -65,7 +65,7 @@ def test_what_is_neither_input_nor_computed_is_named() -> None:
     fusion.add_output(meshfuse.ops.add(x, y))
     del guard
     assert error_of(RuntimeError, lambda: FusionExecutorCache(fusion)) == (
-        "execute: values that are used are inputs or computed: tv1 of type Float[2] was declared and is neither; "
+        "execute: values that are used are inputs or computed: tv1: Float[2] was declared and is neither; "
         "make it an input with add_input"
     )
 
@@ -77,9 +77,9 @@ def test_refusals() -> None:
     fusion.add_input(x)
     rule = "add_input: an input is a declared value, once: "
     for value, found in (
-        (x, "tv0 of type Float[2] is an input already"),
-        (meshfuse.ops.neg(x), "tv1 of type Float[2] is computed"),
-        (meshfuse.define_scalar(2.0), "c0 of type Double is a constant"),
+        (x, "tv0: Float[2] is an input already"),
+        (meshfuse.ops.neg(x), "tv1: Float[2] is computed"),
+        (meshfuse.define_scalar(2.0), "c0: Double is a constant"),
     ):
         assert error_of(RuntimeError, lambda value=value: fusion.add_input(value)).startswith(
             rule + found

@@ -49,7 +49,7 @@ def test_every_operation_has_signatures_types_and_shardings(name: str) -> None:
     assert "On a mesh axis:" in text
     takes_tensors = any(
         kind in ("Tensor", "Tensors")
-        for params, _ in _C.op_overloads(name)
+        for params, *_ in _C.op_overloads(name)
         for _, kind, _ in params
     )
     assert "Element types of" in text or not takes_tensors

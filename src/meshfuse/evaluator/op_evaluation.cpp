@@ -133,6 +133,60 @@ void checkResult(const EvalCall& call, const std::vector<PolymorphicValue>& resu
                                  error.what_without_backtrace(), "see torch's message"});
 }
 
+bool isNarrow(const at::Tensor& tensor) {
+  return at::isFloat8Type(tensor.scalar_type()) || tensor.scalar_type() == at::kUInt64;
+}
+
+/// A tensor of a type that ATen has few functions of, in one that it has all of: Float holds every 8-bit float, and the bits of
+/// UInt64 are moved, added and multiplied as those of Int. Operations that compare refuse UInt64 when they are defined.
+PolymorphicValue widened(const PolymorphicValue& value) {
+  if (value.is<std::vector<PolymorphicValue>>()) {
+    std::vector<PolymorphicValue> list;
+    std::ranges::transform(value.as<std::vector<PolymorphicValue>>(), std::back_inserter(list),
+                           widened);
+    return list;
+  }
+  if (!value.is<at::Tensor>() || !isNarrow(value.asTensor())) {
+    return value;
+  }
+  const at::Tensor& tensor = value.asTensor();
+  return tensor.scalar_type() == at::kUInt64 ? tensor.view(at::kLong) : tensor.to(at::kFloat);
+}
+
+bool holdsNarrow(const PolymorphicValue& value) {
+  if (value.is<std::vector<PolymorphicValue>>()) {
+    return std::ranges::any_of(value.as<std::vector<PolymorphicValue>>(), holdsNarrow);
+  }
+  return value.is<at::Tensor>() && isNarrow(value.asTensor());
+}
+
+std::vector<PolymorphicValue> evaluateWidened(const EvalCall& call, EvalFunction evaluate) {
+  std::vector<PolymorphicValue> values;
+  std::ranges::transform(call.values, std::back_inserter(values), widened);
+  EvalCall wide = call;
+  wide.values = values;
+  std::vector<PolymorphicValue> results = evaluate(wide);
+  for (size_t i = 0; i < results.size(); ++i) {
+    const at::Tensor& tensor = results[i].asTensor();
+    const at::ScalarType dtype = torchDtype(call.fusion->val(call.expr->outputs[i]).dtype());
+    results[i] = dtype == at::kUInt64 && tensor.scalar_type() == at::kLong ? tensor.view(dtype)
+                                                                           : tensor.to(dtype);
+  }
+  return results;
+}
+
+/// What ATen has no function for, in another way; `error` says what that is.
+std::vector<PolymorphicValue> evaluateOtherwise(const EvalCall& call, const OpInfo& op,
+                                                const c10::Error& error) {
+  if (hasMetaOperand(call)) {
+    return emptyMeta(call);
+  }
+  if (std::ranges::none_of(call.values, holdsNarrow)) {
+    throwTorchError(op, error);
+  }
+  return evaluateWidened(call, evalFunctionOf(op));
+}
+
 }  // namespace
 
 std::vector<PolymorphicValue> evaluateCall(const EvalCall& call) {
@@ -142,12 +196,11 @@ std::vector<PolymorphicValue> evaluateCall(const EvalCall& call) {
   }
   std::vector<PolymorphicValue> results;
   try {
-    results = evalFunctionOf(op)(call);
-  } catch (const c10::NotImplementedError& error) {
-    if (!hasMetaOperand(call)) {
-      throwTorchError(op, error);
+    try {
+      results = evalFunctionOf(op)(call);
+    } catch (const c10::NotImplementedError& error) {
+      results = evaluateOtherwise(call, op, error);
     }
-    results = emptyMeta(call);
   } catch (const c10::Error& error) {
     throwTorchError(op, error);
   }

@@ -108,9 +108,14 @@ Ints wrapDims(std::string_view op, const Ints& dims, int64_t rank, std::string_v
 }
 
 void checkOrdered(std::string_view op, const Fusion& fusion, const Arg& arg) {
-  if (categoryOf(tensorArg(fusion, arg).dtype) == TypeCategory::Complex) {
+  const PrimType dtype = tensorArg(fusion, arg).dtype;
+  if (categoryOf(dtype) == TypeCategory::Complex) {
     throwUser(ErrorKind::Runtime, {op, "complex numbers have no order",
                                    "got " + describe(fusion, arg), "pass a real tensor"});
+  }
+  if (dtype == PrimType::UInt64) {
+    throwUser(ErrorKind::Runtime, {op, "Input other than UInt64 is required",
+                                   "got " + describe(fusion, arg), "cast it to DataType.Int"});
   }
 }
 

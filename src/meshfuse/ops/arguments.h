@@ -40,7 +40,7 @@ int64_t wrapSortDim(std::string_view op, int64_t dim, int64_t rank);
 /// Wraps every dim and refuses repetitions; `duplicates` is the rule that a repetition breaks.
 Ints wrapDims(std::string_view op, const Ints& dims, int64_t rank, std::string_view duplicates);
 
-/// Refuses complex tensors, for ops that compare elements.
+/// Refuses complex tensors and UInt64, which the evaluation of such operations has no order of, for ops that compare elements.
 void checkOrdered(std::string_view op, const Fusion& fusion, const Arg& arg);
 
 /// Refuses a number that a tensor's kind of element does not hold (a float for whole numbers, say) with UserError(Runtime), and

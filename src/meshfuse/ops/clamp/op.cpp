@@ -63,6 +63,10 @@ void normalize(const Fusion& fusion, std::vector<Arg>& args) {
   checkBound(fusion, "min", args[1]);
   checkBound(fusion, "max", args[2]);
   checkReal(fusion, args[0]);
+  if (dtypeOf(fusion, args[0]) == PrimType::UInt64) {
+    throwUser(ErrorKind::Runtime, {"clamp", "Input other than UInt64 is required", "got UInt64",
+                                   "cast it to DataType.Int"});
+  }
   const auto [lowest, highest] = rangeOf(dtypeOf(fusion, args[0]));
   args[1] = isGiven(args[1]) ? std::move(args[1]) : Arg(lowest);
   args[2] = isGiven(args[2]) ? std::move(args[2]) : Arg(highest);

@@ -25,7 +25,8 @@ std::vector<PolymorphicValue> evaluate(const EvalCall& call) {
   const auto kept = static_cast<int64_t>(order.size());
   order.insert(order.end(), dims.begin(), dims.end());
   const at::Tensor flat = arg.permute(order).flatten(kept);
-  return {at::prod(flat, kept, /*keepdim=*/false, dtype).reshape(call.outputSizes[0])};
+  const at::ScalarType compute = at::isFloat8Type(dtype) ? at::kFloat : dtype;
+  return {at::prod(flat, kept, /*keepdim=*/false, compute).reshape(call.outputSizes[0]).to(dtype)};
 }
 
 }  // namespace meshfuse::ops::prod

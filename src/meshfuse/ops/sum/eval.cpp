@@ -12,7 +12,7 @@ std::vector<PolymorphicValue> evaluate(const EvalCall& call) {
   const Ints& dims = std::get<Ints>(args[1]);
   const bool keepdim = std::get<Scalar>(args[2]).toBool();
   const auto [once, repeats] = withoutRepeats(call.tensor(0), dims);
-  if (repeats == 1) {
+  if (repeats == 1 && !at::isFloat8Type(torchDtype(dtype))) {
     return {at::sum(once, dims, keepdim, torchDtype(dtype))};
   }
   // Rounded once, to the result's type.
