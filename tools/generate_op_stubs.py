@@ -55,9 +55,16 @@ def parameter(param: Param, operand_type: str) -> str:
 
 
 def signature(
-    name: str, params: list[Param], positional_only: int, operand_types: list[str], result: str
+    name: str,
+    params: list[Param],
+    positional_only: int,
+    keyword_only: int,
+    operand_types: list[str],
+    result: str,
 ) -> str:
     parts = [parameter(param, kind) for param, kind in zip(params, operand_types, strict=True)]
+    if keyword_only:
+        parts.insert(len(parts) - keyword_only, "*")
     if positional_only:
         parts.insert(positional_only, "/")
     return f"def {name}({', '.join(parts)}) -> {result}: ..."
@@ -79,15 +86,20 @@ def operand_choices(params: list[Param], result: str) -> list[tuple[list[str], b
 
 
 def stubs_of(
-    name: str, overloads: list[tuple[list[Param], int]], output_count: int, result_kind: str
+    name: str,
+    overloads: list[tuple[list[Param], int, int, int]],
+    output_count: int,
+    result_kind: str,
 ) -> list[str]:
     """The lines that declare one op."""
     signatures = []
-    for params, positional_only in overloads:
+    for params, positional_only, keyword_only, absent in overloads:
         for operand_types, is_tensor in operand_choices(params, result_kind):
-            one = "TensorView" if is_tensor else "Scalar"
-            result = one if output_count == 1 else f"tuple[{', '.join([one] * output_count)}]"
-            signatures.append(signature(name, params, positional_only, operand_types, result))
+            results = ["TensorView" if is_tensor else "Scalar"] * output_count + ["None"] * absent
+            result = results[0] if len(results) == 1 else f"tuple[{', '.join(results)}]"
+            signatures.append(
+                signature(name, params, positional_only, keyword_only, operand_types, result)
+            )
     decorators = ["@staticmethod"] if len(signatures) == 1 else ["@overload", "@staticmethod"]
     return [f"    {line}" for text in signatures for line in (*decorators, text)]
 

@@ -55,6 +55,24 @@ TEST(SimulatedMesh, GathersWhatItSharded) {
   EXPECT_TRUE(at::equal(gatherFromRanks(shardOverRanks(scalar, partial), partial, {}), scalar));
 }
 
+TEST(SimulatedMesh, GathersFloatsOf8Bits) {
+  for (const at::ScalarType type : {at::kFloat8_e4m3fn, at::kFloat8_e5m2, at::kFloat8_e8m0fnu}) {
+    const at::Tensor bits = at::arange(256, at::kInt).to(at::kByte).view({16, 16});
+    const at::Tensor x = bits.view(type);
+    for (const Placement& placement : {Placement::shard(1), Placement::replicate()}) {
+      const Sharding sharding = on({2}, {placement});
+      LocalTensors locals = shardOverRanks(x, sharding);
+      EXPECT_TRUE(at::equal(gatherFromRanks(locals, sharding, x.sizes()).view(at::kByte), bits));
+      locals[0] = locals[0].view(at::kByte).bitwise_not().view(type);
+      if (placement.isSharded()) {
+        EXPECT_FALSE(at::equal(gatherFromRanks(locals, sharding, x.sizes()).view(at::kByte), bits));
+      } else {
+        EXPECT_THROW(gatherFromRanks(locals, sharding, x.sizes()), UserError);
+      }
+    }
+  }
+}
+
 TEST(SimulatedMesh, GatherNoticesReplicasThatDisagree) {
   const LocalTensors locals{at::zeros({2}), at::ones({2})};
   const std::vector<int64_t> sizes{2};

@@ -45,6 +45,10 @@ TEST(TypedCalls, Indexing) {
   fd.addOutput(lang::scatter(a, p, taken, 1));
   fd.addOutput(lang::scatter(a, p, 2.5, 1));
   fd.addOutput(lang::embedding_fwd(r, a));
+  fd.addOutput(lang::embedding_fwd(r, a, {}, /*maxNorm=*/Scalar(0.5), /*normType=*/Scalar(1.0)));
+  fd.addOutput(lang::topk(a, fd.defineConstant(Scalar(2)), 0, true, /*sorted=*/true).first);
+  fd.addOutput(lang::topk(a, 1, 1).second);
+  fd.addOutput(lang::cumsum(a, 1, Scalar(2)));
   const KernelArgumentHolder results = fd.execute(argumentsOf({x, rows, positions}));
   const at::Tensor expected[] = {
       at::index_select(x, 0, rows),
@@ -53,9 +57,13 @@ TEST(TypedCalls, Indexing) {
       at::scatter(x, 1, positions, at::gather(x, 0, positions)),
       at::scatter(x, 1, positions, 2.5),
       at::embedding(x, rows),
+      at::embedding(at::renorm(x, 1, 0, 0.5), rows),
+      std::get<0>(at::topk(x, 2, 0)),
+      std::get<1>(at::topk(x, 1, 1)),
+      at::cumsum(x, 1) + 2,
   };
   for (size_t i = 0; i < results.size(); ++i) {
-    EXPECT_TRUE(at::equal(results[i].as<at::Tensor>(), expected[i])) << i;
+    EXPECT_TRUE(at::allclose(results[i].as<at::Tensor>(), expected[i], 1e-6, 1e-6)) << i;
   }
 }
 
@@ -92,6 +100,27 @@ TEST(TypedCalls, GroupedProducts) {
   const at::Tensor expected =
       at::cat({at::mm(a.narrow(0, 0, 2), b[0]), at::mm(a.narrow(0, 2, 3), b[1])});
   EXPECT_TRUE(at::allclose(results[0].as<at::Tensor>(), expected));
+}
+
+TEST(TypedCalls, ScaledProducts) {
+  FusionDefinition fd;
+  const at::Tensor a = at::randn({5, 4});
+  const at::Tensor b = at::randn({4, 3});
+  const at::Tensor rows = at::rand({5, 1});
+  const at::Tensor columns = at::rand({1, 3});
+  const at::Tensor offsets = at::tensor({4}, at::kInt);
+  std::vector<ValueHandle> values;
+  for (const at::Tensor& tensor : {a, b, rows, columns, offsets}) {
+    values.push_back(fd.fromPytorch(tensor));
+  }
+  const auto grouped = [](const ValueHandle& scale) { return lang::broadcast(scale, {1, 0, 0}); };
+  fd.addOutput(lang::scaled_mm(values[0], values[1], values[2], values[3], PrimType::Float));
+  fd.addOutput(lang::grouped_mm(values[0], values[1], values[4], grouped(values[2]),
+                                grouped(values[3]), PrimType::Float));
+  const KernelArgumentHolder results = fd.execute(argumentsOf({a, b, rows, columns, offsets}));
+  const at::Tensor expected = at::mm(a * rows, b * columns);
+  EXPECT_TRUE(at::allclose(results[0].as<at::Tensor>(), expected, 1e-5, 1e-6));
+  EXPECT_TRUE(at::allclose(results[1].as<at::Tensor>()[0], expected, 1e-5, 1e-6));
 }
 
 }  // namespace

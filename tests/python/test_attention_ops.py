@@ -227,22 +227,36 @@ def test_a_leading_dimension_for_devices() -> None:
 
 
 class TestRefusals:
-    def test_dropout(self):
-        q, k, v = operands(SHAPES[0], torch.float32)
-        for probability in (0.1, 1.0):
+    def test_dropout(self, fd):
+        q = fd.define_tensor([2, 3, 5, 8])
+        for probability, found in ((-0.5, "-0.5"), (1.5, "1.5"), (math.nan, "float")):
+            text = rf"sdpfa_fwd: dropout_p is between 0 and 1: got {found}"
+            with pytest.raises(RuntimeError, match=text):
+                fd.ops.sdpfa_fwd(q, q, q, dropout_p=probability)
+        for name in ("dropout_p", "is_causal", "scale"):
             with pytest.raises(
-                RuntimeError, match=rf"sdpfa_fwd: dropout_p must be 0: got {probability}"
+                RuntimeError, match=r"sdpfa_fwd: one of dropout_p, .* is a real num"
             ):
-                run(
-                    lambda fd, *args, p=probability: fd.ops.sdpfa_fwd(*args, dropout_p=p), [q, k, v]
-                )
-        with pytest.raises(RuntimeError, match=r"sdpfa_bwd: dropout_p must be 0: got 0\.5"):
-            run(
-                lambda fd, a, b, c, o, s: fd.ops.sdpfa_bwd(
-                    o, a, b, c, o, s, 0.5, False, None, None, None
-                ),
-                [q, k, v, q.clone(), torch.ones(q.shape[:3])],
-            )
+                fd.ops.sdpfa_fwd(q, q, q, **{name: 1j})
+        output, logsumexp, seed, offset = fd.ops.sdpfa_fwd(q, q, q, dropout_p=0.5)
+        for given in ((None, offset), (seed, None)):
+            with pytest.raises(RuntimeError, match="sdpfa_bwd: philox_seed and philox_offset say"):
+                fd.ops.sdpfa_bwd(q, q, q, q, output, logsumexp, 0.5, False, *given, None)
+        with pytest.raises(RuntimeError, match="sdpfa_bwd: philox_seed has two whole numbers"):
+            fd.ops.sdpfa_bwd(q, q, q, q, output, logsumexp, 0.5, False, q, offset, None)
+        with pytest.raises(RuntimeError, match=r"sdpfa_bwd: philox_seed has .*philox_offset one"):
+            fd.ops.sdpfa_bwd(q, q, q, q, output, logsumexp, 0.5, False, seed, seed, None)
+
+    def test_tensors_are_no_numbers(self, fd):
+        q = fd.define_tensor([2, 3, 5, 8])
+        for arguments, options in (((q, q, 3.0), {}), ((q, q, q), {"bias": 1.0})):
+            with pytest.raises(
+                TypeError,
+                match=r"sdpfa_fwd\(\): incompatible function arguments: got \(.*; call it",
+            ):
+                fd.ops.sdpfa_fwd(*arguments, **options)
+        with pytest.raises(TypeError, match=r"sdpfa_bwd\(\): incompatible function arguments: got"):
+            fd.ops.sdpfa_bwd(q, q, q, q, q, 1.0, 0.0, False, None, None, None)
 
     def test_ranks_and_sizes(self, fd):
         q, other = fd.define_tensor([2, 3, 5, 8]), fd.define_tensor([2, 4, 5, 8])
@@ -275,7 +289,7 @@ class TestRefusals:
             fd.ops.sdpfa_fwd(q, q, q, bias=fd.define_tensor([5, 5], dtype=DataType.Bool))
         with pytest.raises(RuntimeError, match=r"dimension 3 of the scores is 5 .* and 4"):
             fd.ops.sdpfa_fwd(q, q, q, bias=fd.define_tensor([5, 4]))
-        with pytest.raises(RuntimeError, match="dropout_p, is_causal and scale are numbers"):
+        with pytest.raises(TypeError, match="one of dropout_p, is_causal and scale is tv"):
             fd.ops.sdpfa_fwd(q, q, q, scale=fd.define_tensor([]))
 
     def test_what_the_backward_pass_gets(self, fd):

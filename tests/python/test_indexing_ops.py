@@ -131,7 +131,7 @@ class TestScatter:
 
     def test_the_operand_stays_as_it_is(self):
         x = torch.zeros(4)
-        run(lambda fd, a, i: fd.ops.scatter(a, i, 1.0, 0), [x, torch.tensor([1])])
+        run(lambda fd, a, i: fd.ops.scatter(a, i, fd.define_scalar(1.0), 0), [x, torch.tensor([1])])
         check(x, torch.zeros(4))
 
     def test_one_number(self):
@@ -144,11 +144,6 @@ class TestScatter:
         ):
             x = make((2, 3), dtype)
             expected = torch.scatter(x, 1, index, number)
-            (got,) = run(
-                lambda fd, a, i, n=number: fd.ops.scatter(a, i, n, dim=1),
-                [x, index],
-            )
-            check(got, expected)
             (got,) = run(
                 lambda fd, a, i, n=number: fd.ops.scatter(a, i, fd.define_scalar(n), 1), [x, index]
             )
@@ -182,7 +177,12 @@ class TestEmbedding:
             (None, None, None, None, None),
             (3, None, 2.0, True, False),
         ):
-            (got,) = run(lambda fd, i, w, o=options: fd.ops.embedding_fwd(i, w, *o), [rows, weight])
+            (got,) = run(
+                lambda fd, i, w, o=options: fd.ops.embedding_fwd(
+                    i, w, *(None if n is None else fd.define_scalar(n) for n in o)
+                ),
+                [rows, weight],
+            )
             check(got, expected)
         (got,) = run(
             lambda fd, i, w: fd.ops.embedding_fwd(
@@ -192,13 +192,72 @@ class TestEmbedding:
         )
         check(got, expected)
 
+    @pytest.mark.parametrize("dtype", REAL)
+    def test_rows_of_a_norm_that_is_too_great_are_scaled(self, dtype):
+        for order in (None, 1.0, 2.0, 3.5, float("inf")):
+            for layout in LAYOUTS.values():
+                weight, rows = layout(make((7, 3), dtype)), indices((4, 2), 7)
+                before = weight.clone()
+                (got,) = run(
+                    lambda fd, i, w, n=order: fd.ops.embedding_fwd(
+                        i,
+                        w,
+                        max_norm=fd.define_scalar(1.5),
+                        norm_type=None if n is None else fd.define_scalar(n),
+                    ),
+                    [rows, weight],
+                )
+                expected = torch.nn.functional.embedding(
+                    rows,
+                    before.clone(memory_format=torch.contiguous_format),
+                    max_norm=1.5,
+                    norm_type=2.0 if order is None else order,
+                )
+                check(got, expected)
+                assert torch.equal(weight, before)
+
+    def test_max_norm_known_at_run_time(self):
+        with FusionDefinition() as fd:
+            rows = fd.define_tensor([-1], dtype=DataType.Int32)
+            weight, norm = fd.define_tensor([-1, -1]), fd.define_scalar(DataType.Double)
+            fd.add_output(fd.ops.embedding_fwd(rows, weight, max_norm=norm))
+        table, rows = make((5, 4), torch.float32), indices((3,), 5, torch.int32)
+        for norm in (0.5, 100.0):
+            (got,) = fd.execute([rows, table, norm])
+            check(got, torch.nn.functional.embedding(rows, table.clone(), max_norm=norm))
+
+    def test_the_padding_row_is_one_of_the_weight(self):
+        for row in (-7, 6):
+            run(
+                lambda fd, i, w, n=row: fd.ops.embedding_fwd(i, w, fd.define_scalar(n)),
+                [indices((4,), 7), make((7, 3), torch.float32)],
+            )
+        for row in (-8, 7):
+            text = f"embedding_fwd: padding_idx is a row of the weight: got {row} for 7 rows"
+            with pytest.raises(RuntimeError, match=text):
+                run(
+                    lambda fd, i, w, n=row: fd.ops.embedding_fwd(i, w, fd.define_scalar(n)),
+                    [indices((4,), 7), make((7, 3), torch.float32)],
+                )
+
     def test_refusals(self, fd):
         rows = fd.define_tensor([4], dtype=DataType.Int)
         weight, vector = fd.define_tensor([7, 3]), fd.define_tensor([7])
-        with pytest.raises(RuntimeError, match="embedding_fwd: max_norm is not supported"):
-            fd.ops.embedding_fwd(rows, weight, max_norm=1.0)
-        with pytest.raises(RuntimeError, match=r"embedding_fwd: options are numbers: got .*tv2"):
-            fd.ops.embedding_fwd(rows, weight, vector)
+        for name in ("padding_idx", "max_norm", "norm_type", "scale_grad_by_freq", "sparse"):
+            with pytest.raises(
+                TypeError, match=rf"embedding_fwd\(\): incompatible .*{name}: Scalar"
+            ):
+                fd.ops.embedding_fwd(rows, weight, **{name: 1})
+            with pytest.raises(TypeError, match=r"embedding_fwd: incompatible .*an option is tv2"):
+                fd.ops.embedding_fwd(rows, weight, **{name: vector})
+        for name in ("padding_idx", "max_norm"):
+            with pytest.raises(RuntimeError, match="embedding_fwd: an option is a real number"):
+                fd.ops.embedding_fwd(rows, weight, **{name: fd.define_scalar(1j)})
+        with pytest.raises(RuntimeError, match="padding_idx is a row of the weight: got a number"):
+            fd.ops.embedding_fwd(rows, weight, fd.define_scalar(1.5))
+        whole = fd.define_tensor([7, 3], dtype=DataType.Int)
+        with pytest.raises(RuntimeError, match="embedding_fwd: max_norm scales rows of a floating"):
+            fd.ops.embedding_fwd(rows, whole, max_norm=fd.define_scalar(1.0))
         with pytest.raises(RuntimeError, match="embedding_fwd: the weight has two dimensions"):
             fd.ops.embedding_fwd(rows, vector)
         with pytest.raises(RuntimeError, match="embedding_fwd: an index is a tensor of Int"):
@@ -210,7 +269,7 @@ def test_index_values_out_of_range_are_refused_and_the_next_call_works() -> None
         "index_select": lambda fd, a, i: fd.ops.index_select(a, i, 0),
         "gather": lambda fd, a, i: fd.ops.gather(a, i, 0),
         "take_along_axis": lambda fd, a, i: fd.ops.take_along_axis(a, i, 0),
-        "scatter": lambda fd, a, i: fd.ops.scatter(a, i, 1.0, 0),
+        "scatter": lambda fd, a, i: fd.ops.scatter(a, i, fd.define_scalar(1.0), 0),
         "embedding_fwd": lambda fd, a, i: fd.ops.embedding_fwd(i, a),
     }
     for name, call in calls.items():
@@ -241,6 +300,27 @@ class TestRefusals:
         ):
             with pytest.raises(RuntimeError, match="an index is a tensor of Int or Int32: got tv"):
                 call()
+
+    def test_tensors_are_no_numbers(self, fd):
+        a, index = fd.define_tensor([2, 3]), fd.define_tensor([2, 3], dtype=DataType.Int)
+        number = fd.define_scalar(1)
+        for name, arguments in (
+            ("index_select", (a, 1, 0)),
+            ("index_select", (1.5, index, 0)),
+            ("gather", (a, number, 0)),
+            ("gather", (2, index, 0)),
+            ("take_along_axis", (a, 1, 0)),
+            ("take_along_axis", (number, index, 0)),
+            ("select", (a, 1, 0)),
+            ("scatter", (a, 1, a, 0)),
+            ("embedding_fwd", (1, a)),
+            ("embedding_fwd", (index, 2.0)),
+        ):
+            with pytest.raises(
+                TypeError,
+                match=rf"{name}\(\): incompatible function arguments: got \(.*; call it as {name}\(",
+            ):
+                getattr(fd.ops, name)(*arguments)
 
     def test_ranks_and_dims(self, fd):
         a, scalar = fd.define_tensor([2, 3]), fd.define_tensor([])
@@ -279,6 +359,9 @@ class TestRefusals:
         with pytest.raises(
             RuntimeError, match=r"scatter: a number fits .*Double for tv1 of type I"
         ):
-            fd.ops.scatter(whole, whole, 1.5, 0)
-        with pytest.raises(TypeError, match="incompatible function arguments"):
-            fd.ops.scatter(a, whole, None, 0)
+            fd.ops.scatter(whole, whole, fd.define_scalar(1.5), 0)
+        for number in (None, 1.0, 1):
+            with pytest.raises(
+                TypeError, match=r"scatter\(\): incompatible .*src: Scalar \| Tensor"
+            ):
+                fd.ops.scatter(a, whole, number, 0)

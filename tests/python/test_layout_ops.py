@@ -1,4 +1,4 @@
-"""broadcast, squeeze and stride_order: against torch, and what they refuse."""
+"""broadcast, squeeze, stride_order, cat padded by hand and slices: against torch, and what they refuse."""
 
 import itertools
 
@@ -150,3 +150,65 @@ class TestStrideOrder:
     def test_orders_that_are_none(self, fd, order, text):
         with pytest.raises(RuntimeError, match=rf"stride_order: .*{text}.*tv0 of type Float"):
             fd.ops.stride_order(fd.define_tensor([2, 3], dtype=DataType.Float), order)
+
+
+def test_cat_of_tensors_padded_by_hand() -> None:
+    parts = [torch.randn(2, n) for n in (3, 1, 4)]
+    with FusionDefinition() as fd:
+        tensors = [fd.define_tensor([2, n]) for n in (3, 1, 4)]
+        padded = [fd.ops.pad(t, w) for t, w in zip(tensors, ([0, 5], [3, 4], [4, 0]), strict=True)]
+        fd.add_output(fd.ops.cat(padded, dim=-1, manual_padding=True))
+    torch.testing.assert_close(fd.execute(parts)[0], torch.cat(parts, 1))
+    with FusionDefinition() as fd:
+        a, b = fd.define_tensor([-1, 2]), fd.define_tensor([-1, 3])
+        padded = [fd.ops.pad(a, [0, 3]), fd.ops.pad(b, [2, 0])]
+        fd.add_output(fd.ops.cat(padded, 1, True))
+    for rows in (4, 1, 0):
+        given = [torch.randn(rows, 2), torch.randn(rows, 3)]
+        torch.testing.assert_close(fd.execute(given)[0], torch.cat(given, 1))
+
+
+def test_padding_by_hand_that_does_not_fit() -> None:
+    with FusionDefinition() as fd:
+        a, b = fd.define_tensor([2, 3]), fd.define_tensor([2, 4])
+        first, second = fd.ops.pad(a, [0, 4]), fd.ops.pad(b, [3, 0])
+        text = "cat: with manual_padding each tensor is the result of pad to the whole size: got tv"
+        for wrong in (
+            [a, b],
+            [second, first],
+            [first, fd.ops.set(second)],
+            [first, fd.ops.pad(b, [3, 1])],
+            [fd.ops.pad(a, [0, 4, 1, 0]), fd.ops.pad(b, [3, 0, 1, 0])],
+        ):
+            with pytest.raises(RuntimeError, match=text):
+                fd.ops.cat(wrong, 1, manual_padding=True)
+        with pytest.raises(RuntimeError, match="the tensors' own parts make up the whole size"):
+            fd.ops.cat([first], 1, manual_padding=True)
+        # Widths known at run time are not seen to fit.
+        rows = fd.define_scalar(DataType.Int)
+        with pytest.raises(RuntimeError, match=f"{text}.*where one padded by 2 in front"):
+            fd.ops.cat(
+                [fd.ops.pad(a, [0, 0, 0, rows]), fd.ops.pad(a, [0, 0, rows, 0])],
+                manual_padding=True,
+            )
+        fd.add_output(fd.ops.cat([first, second], 1, manual_padding=True))
+    assert fd.execute([torch.ones(2, 3), torch.ones(2, 4), 1])[0].shape == (2, 7)
+
+
+def test_slice_takes_lists_or_tuples_not_both() -> None:
+    with FusionDefinition() as fd:
+        a = fd.define_tensor([4, 5])
+        for sequence in (list, tuple):
+            starts, ends, strides = (sequence(n) for n in ((1, 0), (3, 5), (1, 1)))
+            fd.add_output(fd.ops.slice(a, starts, ends, strides))
+        for mixed in (
+            ([1, 0], (3, 5)),
+            ((1, 0), [3, 5]),
+            ([1, 0], [3, 5], (1, 1)),
+        ):
+            text = r"slice\(\): incompatible function arguments: got \(tv0: .*; call it as slice\("
+            with pytest.raises(TypeError, match=text):
+                fd.ops.slice(a, *mixed)
+    x = torch.randn(4, 5)
+    for got in fd.execute([x]):
+        torch.testing.assert_close(got, x[1:3])

@@ -190,10 +190,11 @@ STRUCTURED = {
     "index_select",
     "scatter",
     "take_along_axis",
-    # in test_attention_ops.py and test_grouped_mm.py
+    # in test_attention_ops.py, test_grouped_mm.py and test_scaled_mm.py
     "sdpfa_bwd",
     "sdpfa_fwd",
     "grouped_mm",
+    "scaled_mm",
     "sum",
     "prod",
     "max",

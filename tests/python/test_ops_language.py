@@ -62,6 +62,14 @@ class TestTable:
 
 
 class TestElementwise:
+    @pytest.mark.parametrize("name", ["ceil", "floor", "round", "trunc"])
+    def test_truth_values_are_not_rounded(self, fd, name):
+        with pytest.raises(
+            RuntimeError,
+            match=f"{name}: Integer or floating point input is required: got Bool; cast",
+        ):
+            getattr(fd.ops, name)(fd.define_tensor([2], dtype=DataType.Bool))
+
     @pytest.mark.parametrize(
         ("arity", "name"), [(n, name) for n, names in POINTWISE.items() for name in names]
     )

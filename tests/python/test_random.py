@@ -116,6 +116,13 @@ def test_refusals() -> None:
     with pytest.raises(TypeError, match="incompatible function"), FusionDefinition() as fd:
         fd.ops.uniform(0.0, 1.0, [3], rng_seed=1, rng_offset=2)
     with (
+        pytest.raises(
+            TypeError, match=r"normal\(mean: .*, \*, rng_seed: Scalar \| TensorView = None"
+        ),
+        FusionDefinition() as fd,
+    ):
+        fd.ops.normal(0.0, 1.0, [3], fd.define_scalar(1), fd.define_scalar(2))
+    with (
         pytest.raises(RuntimeError, match="Random distributions only create floating point types"),
         FusionDefinition() as fd,
     ):

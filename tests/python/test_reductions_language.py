@@ -43,7 +43,7 @@ class TestReductions:
         assert fd.ops.clamp(half, 0.5, None).dtype() == DataType.Half
         types = [value.dtype() for value in fd.ops.welford(half, [0])]
         assert types == [DataType.Half, DataType.Half, DataType.Int]
-        types = [value.dtype() for value in fd.ops.topk(half, 2)]
+        types = [value.dtype() for value in fd.ops.topk(half, fd.define_scalar(2))]
         assert types == [DataType.Half, DataType.Int]
         assert fd.ops.var(tensor(DataType.ComplexFloat), [0]).dtype() == DataType.ComplexFloat
 
@@ -99,8 +99,9 @@ class TestReductions:
     )
     def test_complex_numbers_have_no_order(self, fd, name, arguments):
         tensor = fd.define_tensor([2, 3], dtype=DataType.ComplexFloat)
+        given = [fd.define_scalar(a) for a in arguments] if name == "topk" else arguments
         with pytest.raises(RuntimeError, match=f"{name}: complex numbers have no order: got tv0"):
-            getattr(fd.ops, name)(tensor, *arguments)
+            getattr(fd.ops, name)(tensor, *given)
 
 
 class TestScansAndSorts:
@@ -123,6 +124,19 @@ class TestScansAndSorts:
                 match=f"{name}: Tried to access out of boundary index: got dim {dim} for a tensor of rank 3",
             ):
                 function(tensor, dim)
+
+    @pytest.mark.parametrize("name", ["cumsum", "cumprod", "cummax", "cummin"])
+    def test_what_a_scan_starts_from(self, fd, name):
+        function, whole = getattr(fd.ops, name), fd.define_tensor([2, 3], dtype=DataType.Int)
+        with pytest.raises(TypeError, match=rf"{name}\(\): incompatible .*init: Scalar"):
+            function(whole, 0, 1)
+        with pytest.raises(TypeError, match=f"{name}: incompatible .*the number is tv"):
+            function(whole, 0, init=fd.define_tensor([], dtype=DataType.Int))
+        with pytest.raises(
+            RuntimeError,
+            match=f"{name}: a number fits the operand's dtype: got a number of type Double for tv0",
+        ):
+            function(whole, 0, fd.define_scalar(0.5))
 
     @pytest.mark.parametrize("name", ["cumsum", "cumprod", "cummax", "cummin"])
     def test_a_0d_tensor_has_nothing_to_scan(self, fd, name):
@@ -149,34 +163,36 @@ class TestScansAndSorts:
                 r"selected index k out of range: got k = 5 for dimension 1 of size 4",
             ),
             (-1, RuntimeError, "k must not be negative: got -1"),
-            (1.5, RuntimeError, "k must be of DataType Int: got 1.5"),
-            (None, TypeError, r"incompatible function arguments"),
+            (1.5, RuntimeError, "topk: k must be integer: got a number of type Double"),
         ],
     )
     def test_a_k_that_cannot_be(self, fd, k, error, text):
         tensor = fd.define_tensor([3, 4])
         with pytest.raises(error, match=text):
-            fd.ops.topk(tensor, k)
+            fd.ops.topk(tensor, fd.define_scalar(k))
 
-    def test_k_is_known_when_it_is_defined(self, fd):
+    def test_k_is_a_scalar_of_the_definition(self, fd):
         tensor = fd.define_tensor([3, 4])
-        with pytest.raises(
-            RuntimeError, match=r"topk: k must be a constant.*known at run time only"
-        ):
-            fd.ops.topk(tensor, fd.define_scalar(DataType.Int))
-        with pytest.raises(
-            TypeError, match="topk: incompatible function arguments: argument 'k' is tv"
-        ):
+        for number in (2, 1.5, None):
+            with pytest.raises(
+                TypeError, match=r"topk\(\): incompatible .*k: Scalar \| TensorView, dim: int = -1"
+            ):
+                fd.ops.topk(tensor, number)
+        with pytest.raises(TypeError, match=r"topk: incompatible .* 'k' is not an integer or an"):
             fd.ops.topk(tensor, fd.define_tensor([], dtype=DataType.Int))
+        values, _ = fd.ops.topk(tensor, fd.define_scalar(DataType.Int))
+        assert str(values).endswith("Float[3, i0]")
 
     def test_a_0d_tensor_is_one_element(self, fd):
-        scalar = fd.define_tensor([])
+        scalar, one = fd.define_tensor([]), fd.define_scalar(1)
         for dim in (0, -1):
-            assert str(fd.ops.topk(scalar, 1, dim)[0]).endswith("Float[]")
+            assert str(fd.ops.topk(scalar, one, dim)[0]).endswith("Float[]")
             assert str(fd.ops.argsort(scalar, dim)).endswith("Int[]")
         with pytest.raises(RuntimeError, match="selected index k out of range: got k = 2"):
-            fd.ops.topk(scalar, 2)
-        for call in (lambda: fd.ops.topk(scalar, 1, 1), lambda: fd.ops.argsort(scalar, -2)):
+            fd.ops.topk(scalar, fd.define_scalar(2))
+        with pytest.raises(RuntimeError, match="selected index k out of range: got k = c"):
+            fd.ops.topk(scalar, fd.define_scalar(DataType.Int))
+        for call in (lambda: fd.ops.topk(scalar, one, 1), lambda: fd.ops.argsort(scalar, -2)):
             with pytest.raises(RuntimeError, match="Tried to access out of boundary index"):
                 call()
 

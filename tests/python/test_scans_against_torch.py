@@ -4,6 +4,7 @@ import math
 
 import pytest
 import torch
+from meshfuse.pytorch_utils import torch_dtype_to_nvfuser_dtype
 from op_comparison import (
     ALL,
     BOOL,
@@ -18,7 +19,7 @@ from op_comparison import (
     run,
 )
 
-from meshfuse import FusionDefinition
+from meshfuse import DataType, FusionDefinition
 
 
 def scanned(name: str, x: torch.Tensor, dim: int) -> torch.Tensor:
@@ -43,6 +44,46 @@ def test_scans(name: str) -> None:
     for dim in (0, 1):
         (got,) = run(lambda fd, a, d=dim: getattr(fd.ops, name)(a, dim=d), [special])
         check(got, scanned(name, special, dim))
+
+
+@pytest.mark.parametrize("name", ["cumsum", "cumprod", "cummax", "cummin"])
+def test_scans_start_from_a_number(name: str) -> None:
+    for dtype in REAL + WHOLE + BOOL + (COMPLEX if name in ("cumsum", "cumprod") else []):
+        numbers = (0, 3) if is_whole(dtype) or dtype == torch.bool else (0, -1.5)
+        for number in numbers if dtype != torch.bool else (False, True):
+            for shape in [*SIZES, (5, 0)]:
+                for layout in LAYOUTS.values():
+                    for dim in (0, -1):
+                        x = layout(make(shape, dtype))
+                        start = torch.full_like(x.sum(dim, keepdim=True, dtype=dtype), number)
+                        (got,) = run(
+                            lambda fd, a, d=dim, n=number, t=dtype: getattr(fd.ops, name)(
+                                a, d, fd.define_scalar(n, dtype=torch_dtype_to_nvfuser_dtype(t))
+                            ),
+                            [x],
+                        )
+                        whole = scanned(name, torch.cat([start, x], dim), dim)
+                        check(got, whole.narrow(dim, 1, x.shape[dim]))
+
+
+def test_scans_start_from_a_number_known_at_run_time() -> None:
+    with FusionDefinition() as fd:
+        x, init = fd.define_tensor([-1]), fd.define_scalar(DataType.Double)
+        for name in ("cumsum", "cumprod", "cummax", "cummin"):
+            fd.add_output(getattr(fd.ops, name)(x, dim=0, init=init))
+    x = torch.tensor([1.0, -2.0, 4.0])
+    got = fd.execute([x, 0.5])
+    check(got[0], torch.tensor([1.5, -0.5, 3.5]))
+    check(got[1], torch.tensor([0.5, -1.0, -4.0]))
+    check(got[2], torch.tensor([1.0, 1.0, 4.0]))
+    check(got[3], torch.tensor([0.5, -2.0, -2.0]))
+    check(fd.execute([x[:0], 7.0])[0], torch.empty(0))
+
+
+def test_numbers_beyond_the_integers_of_the_operand_wrap() -> None:
+    x = torch.tensor([1, 2], dtype=torch.int32)
+    (got,) = run(lambda fd, a: fd.ops.cumsum(a, 0, fd.define_scalar(2**32 + 5)), [x])
+    check(got, torch.tensor([6, 8], dtype=torch.int32))
 
 
 def test_scans_of_integers_wrap() -> None:
@@ -106,15 +147,41 @@ def test_topk_corners() -> None:
     assert {str(v) for v in values.tolist()} == {"nan", "3.0"}
     assert set(indices.tolist()) == {0, 1}
     for dim in (0, -1):
-        values, indices = run(lambda fd, a, d=dim: fd.ops.topk(a, 1, d), [torch.tensor(3.0)])
+        values, indices = run(
+            lambda fd, a, d=dim: fd.ops.topk(a, fd.define_scalar(1), d), [torch.tensor(3.0)]
+        )
         check(values, torch.tensor(3.0))
         check(indices, torch.tensor(0))
     with FusionDefinition() as fd:
-        values, _ = fd.ops.topk(fd.define_tensor([-1, -1]), 3)
+        values, _ = fd.ops.topk(fd.define_tensor([-1, -1]), fd.define_scalar(3))
         fd.add_output(values)
     assert fd.execute([torch.ones(2, 3)])[0].shape == (2, 3)
     with pytest.raises(RuntimeError, match="topk: selected index k out of range: got k = 3 for "):
         fd.execute([torch.ones(2, 2)])
+
+
+def test_topk_of_a_count_known_at_run_time() -> None:
+    with FusionDefinition() as fd:
+        x, k = fd.define_tensor([-1, -1]), fd.define_scalar(DataType.Int)
+        values, indices = fd.ops.topk(x, k, dim=1, sorted=True)
+        fd.add_output(values)
+        fd.add_output(indices)
+        fd.add_output(fd.ops.full([fd.ops.size(values, 1)], 2.0, DataType.Float))
+        # A count that is computed.
+        fd.add_output(fd.ops.topk(x, fd.ops.sub(fd.ops.size(x, 0), k), dim=0, sorted=True)[0])
+    x = torch.randn(6, 5, generator=torch.Generator().manual_seed(3))
+    for count in (2, 5, 1, 0, 2):
+        got = fd.execute([x, count])
+        expected = torch.topk(x, count, 1)
+        check(got[0], expected.values)
+        check(got[1], expected.indices)
+        check(got[2], torch.full((count,), 2.0))
+        check(got[3], torch.topk(x, 6 - count, 0).values)
+    for count in (6, -1):
+        text = f"topk: selected index k out of range: got k = {count} for dimension 1 of size 5"
+        with pytest.raises(RuntimeError, match=text):
+            fd.execute([x, count])
+    check(fd.execute([x, 3])[0], torch.topk(x, 3, 1).values)
 
 
 def test_triu() -> None:

@@ -1,15 +1,14 @@
 #include "meshfuse/evaluator/attention_eval.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <vector>
 
 #include <c10/util/strides.h>
 
 #include "meshfuse/base/error.h"
+#include "meshfuse/base/memory_order.h"
 #include "meshfuse/base/text.h"
 #include "meshfuse/values/conversions.h"
 
@@ -19,8 +18,8 @@ namespace {
 
 /// The kernels on the host take four dimensions, one size of rows, and no empty operand.
 bool hasFusedKernel(const AttentionCall& attention) {
-  const auto& [query, key, value, bias, mask, isCausal, scale] = attention;
-  return query.is_cpu() && !bias && !mask && query.size(-1) == value.size(-1) &&
+  const auto& [query, key, value, bias, mask, isCausal, scale, dropout, stream] = attention;
+  return query.is_cpu() && !bias && !mask && dropout == 0 && query.size(-1) == value.size(-1) &&
          query.numel() > 0 && key.numel() > 0;
 }
 
@@ -64,15 +63,25 @@ at::Tensor weightsOf(const at::Tensor& scores, const at::Tensor& logsumexp) {
   return at::exp(scores - sums).masked_fill(at::isneginf(sums), 0.0);
 }
 
+/// The weights with the dropped ones 0 and the others in their place.
+at::Tensor dropFrom(const at::Tensor& weights, const AttentionCall& attention) {
+  if (attention.dropout == 0) {
+    return weights;
+  }
+  const at::Tensor numbers =
+      uniformNumbers(attention.stream, weights.sizes(), 0, 1, at::kFloat, weights.device());
+  return at::where(at::ge(numbers, attention.dropout), weights / (1 - attention.dropout), 0.0);
+}
+
 }  // namespace
 
 void readAttentionOptions(const EvalCall& call, size_t dropout, size_t isCausal, size_t scale,
                           AttentionCall& attention) {
-  const double probability = call.has(dropout) ? toScalar(call.values[dropout]).toDouble() : 0;
-  if (probability != 0) {
-    throwUser(ErrorKind::Runtime,
-              {call.expr->op->name, "dropout_p must be 0", "got " + toText(probability),
-               "drop elements with operations of their own"});
+  attention.dropout = call.has(dropout) ? toScalar(call.values[dropout]).toDouble() : 0;
+  if (!(attention.dropout >= 0 && attention.dropout <= 1)) {
+    throwUser(ErrorKind::Runtime, {call.expr->op->name, "dropout_p is between 0 and 1",
+                                   "got " + toText(attention.dropout),
+                                   "pass the probability that an element is dropped"});
   }
   attention.isCausal = call.has(isCausal) && toScalar(call.values[isCausal]).toBool();
   attention.scale = call.has(scale) ? toScalar(call.values[scale]).toDouble()
@@ -90,14 +99,14 @@ std::pair<at::Tensor, at::Tensor> attend(const AttentionCall& attention) {
   }
   const at::Tensor scores = scoresOf(attention);
   at::Tensor logsumexp = at::logsumexp(scores, -1);
-  const at::Tensor weights = weightsOf(scores, logsumexp);
+  const at::Tensor weights = dropFrom(weightsOf(scores, logsumexp), attention);
   const at::Tensor output = at::matmul(weights, attention.value.to(weights.scalar_type()));
   return {output.to(attention.query.scalar_type()), std::move(logsumexp)};
 }
 
 std::array<at::Tensor, 3> attendBackward(const AttentionCall& attention,
                                          const AttentionResults& results) {
-  const auto& [query, key, value, bias, mask, isCausal, scale] = attention;
+  const auto& [query, key, value, bias, mask, isCausal, scale, dropout, stream] = attention;
   if (hasFusedKernel(attention)) {
     const at::Tensor& sums = results.logsumexp;
     const auto [gradQuery, gradKey, gradValue] =
@@ -112,25 +121,23 @@ std::array<at::Tensor, 3> attendBackward(const AttentionCall& attention,
   const at::Tensor weights = weightsOf(scoresOf(attention), results.logsumexp);
   const at::ScalarType type = weights.scalar_type();
   const at::Tensor gradOutput = results.gradOutput.to(type);
-  const at::Tensor gradWeights = at::matmul(gradOutput, value.to(type).transpose(-2, -1));
+  const at::Tensor gradWeights =
+      dropFrom(at::matmul(gradOutput, value.to(type).transpose(-2, -1)), attention);
   const at::Tensor mean = at::sum(gradOutput * results.output.to(type), {-1}, /*keepdim=*/true);
   const at::Tensor gradScores = weights * (gradWeights - mean) * scale;
   const at::ScalarType given = query.scalar_type();
   return {at::matmul(gradScores, key.to(type)).to(given),
           at::matmul(gradScores.transpose(-2, -1), query.to(type)).to(given),
-          at::matmul(weights.transpose(-2, -1), gradOutput).to(given)};
+          at::matmul(dropFrom(weights, attention).transpose(-2, -1), gradOutput).to(given)};
 }
 
 at::Tensor inMemoryOrderOf(const at::Tensor& tensor, const at::Tensor& like) {
-  std::vector<int64_t> outermostFirst(static_cast<size_t>(like.dim()));
-  std::iota(outermostFirst.begin(), outermostFirst.end(), 0);
-  std::ranges::stable_sort(outermostFirst,
-                           [&](int64_t a, int64_t b) { return like.stride(a) > like.stride(b); });
-  std::vector<int64_t> back(outermostFirst.size());
-  for (size_t place = 0; place < outermostFirst.size(); ++place) {
-    back[static_cast<size_t>(outermostFirst[place])] = static_cast<int64_t>(place);
+  const std::vector<int64_t> order = outermostFirst(like.strides());
+  std::vector<int64_t> back(order.size());
+  for (size_t place = 0; place < order.size(); ++place) {
+    back[static_cast<size_t>(order[place])] = static_cast<int64_t>(place);
   }
-  const at::Tensor packed = tensor.permute(outermostFirst).contiguous();
+  const at::Tensor packed = tensor.permute(order).contiguous();
   // A dimension of size 1 may have any stride in a contiguous tensor; here it has the one that its place gives.
   return packed.as_strided(packed.sizes(), c10::contiguous_strides(packed.sizes())).permute(back);
 }

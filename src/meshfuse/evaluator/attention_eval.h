@@ -8,6 +8,7 @@
 #include <ATen/ATen.h>
 
 #include "meshfuse/evaluator/op_evaluation.h"
+#include "meshfuse/evaluator/random_numbers.h"
 
 namespace meshfuse {
 
@@ -18,6 +19,8 @@ struct AttentionCall {
   std::optional<at::Tensor> mask = std::nullopt;  // True where a row attends
   bool isCausal = false;
   double scale = 1;
+  double dropout = 0;  // the probability that a weight is dropped; `stream` says which ones
+  RandomStream stream = {};
 };
 
 /// The gradients that a backward pass starts from, and the forward pass's results.
@@ -26,7 +29,7 @@ struct AttentionResults {
 };
 
 /// Reads dropout_p, is_causal and scale at arguments `dropout`, `isCausal` and `scale` into `attention`. Throws
-/// UserError(Runtime) for a dropout other than 0.
+/// UserError(Runtime) for a dropout outside [0, 1].
 void readAttentionOptions(const EvalCall& call, size_t dropout, size_t isCausal, size_t scale,
                           AttentionCall& attention);
 

@@ -1,6 +1,5 @@
 #include "meshfuse/evaluator/random_numbers.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -89,10 +88,7 @@ uint64_t drawSeed() {
 
 bool needsSeed(const Expr& expr) {
   const OpInfo& op = infoOf(*expr.op);
-  const auto seed = std::ranges::find(op.params, "rng_seed", &Param::name);
-  return op.drawsNumbers &&
-         (seed == op.params.end() || std::holds_alternative<std::monostate>(
-                                         expr.args[static_cast<size_t>(seed - op.params.begin())]));
+  return op.drawsNumbers != nullptr && op.drawsNumbers(expr.args);
 }
 
 RandomStream streamOf(const EvalCall& call, size_t seed, size_t offset) {

@@ -129,8 +129,12 @@ struct Assembly {
   at::Tensor known;
 };
 
-/// The same elements in a type that torch can index: it cannot place UInt64, whose bits Int holds as well.
+/// The same elements in a type that torch can index and compare: it cannot place UInt64, nor compare floats of 8 bits, whose
+/// bits Int and a byte hold as well.
 at::Tensor placeable(const at::Tensor& tensor) {
+  if (tensor.is_floating_point() && tensor.element_size() == 1) {
+    return tensor.view(at::kByte);
+  }
   return tensor.scalar_type() == at::kUInt64 ? tensor.view(at::kLong) : tensor;
 }
 

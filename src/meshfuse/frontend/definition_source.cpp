@@ -78,26 +78,50 @@ bool canWrite(const Expr& expr, const Overload& overload) {
   return true;
 }
 
+/// A number where the call takes values of the definition only: the constant it came from, or a new one.
+std::string valueText(const Fusion& fusion, const Expr& expr, const Arg& arg) {
+  const Scalar* number = std::get_if<Scalar>(&arg);
+  if (number == nullptr) {
+    return argText(fusion, arg);
+  }
+  for (size_t i = 0; i < indexOf(expr.outputs.front()); ++i) {
+    const ValId id{static_cast<uint32_t>(i)};
+    const Val& val = fusion.val(id);
+    if (!val.isTensor() && val.definition == kNoExpr && val.scalar().constant &&
+        val.scalar().constant->isSame(*number)) {
+      return fusion.nameOf(id);
+    }
+  }
+  return scalarLine({number->type(), *number});
+}
+
+const Overload& overloadOf(const Expr& expr) {
+  const auto overload = std::ranges::find_if(expr.op->overloads,
+                                             [&](const Overload& o) { return canWrite(expr, o); });
+  internalCheck(overload != expr.op->overloads.end(),
+                "one of an op's calls writes each of its expressions");
+  return *overload;
+}
+
 /// Operands by position, everything else by keyword unless the op takes it by position only; defaults are left out.
 std::string callText(const Fusion& fusion, const Expr& expr) {
-  const std::vector<Overload>& overloads = expr.op->overloads;
-  const auto overload =
-      std::ranges::find_if(overloads, [&](const Overload& o) { return canWrite(expr, o); });
-  internalCheck(overload != overloads.end(), "one of an op's calls writes each of its expressions");
+  const Overload& overload = overloadOf(expr);
   std::vector<std::string> parts;
   bool byPosition = true;
-  for (size_t i = 0; i < overload->params.size(); ++i) {
-    const Param& param = overload->params[i];
+  for (size_t i = 0; i < overload.params.size(); ++i) {
+    const Param& param = overload.params[i];
     const Arg& arg = *storedArg(expr, param);
-    if (i >= overload->positionalOnly && param.optional && isSame(arg, param.defaultValue)) {
+    if (i >= overload.positionalOnly && param.optional && isSame(arg, param.defaultValue)) {
       byPosition = false;
       continue;
     }
     const bool isOperand = param.kind == ParamKind::Tensor || param.kind == ParamKind::Operand ||
                            param.kind == ParamKind::Tensors || param.kind == ParamKind::Value ||
                            param.kind == ParamKind::Size;
-    byPosition = i < overload->positionalOnly || (byPosition && isOperand);
-    const std::string text = argText(fusion, arg);
+    byPosition = i < overload.positionalOnly || (byPosition && isOperand);
+    byPosition = byPosition && i + overload.keywordOnly < overload.params.size();
+    const std::string text =
+        param.kind == ParamKind::Value ? valueText(fusion, expr, arg) : argText(fusion, arg);
     parts.push_back(byPosition ? text : std::string(param.name) + "=" + text);
   }
   return "fd.ops." + std::string(expr.op->name) + "(" + joinText(parts, ", ") + ")";
@@ -108,6 +132,7 @@ std::string outputsText(const Fusion& fusion, const Expr& expr) {
   for (ValId id : expr.outputs) {
     names.push_back(fusion.nameOf(id));
   }
+  names.resize(names.size() + overloadOf(expr).absentResults, "_");
   return joinText(names, ", ");
 }
 

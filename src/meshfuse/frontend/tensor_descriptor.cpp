@@ -5,6 +5,7 @@
 #include <string>
 
 #include "meshfuse/base/error.h"
+#include "meshfuse/base/memory_order.h"
 #include "meshfuse/base/text.h"
 
 namespace meshfuse {
@@ -30,19 +31,19 @@ void checkSizesAndStrides(std::span<const int64_t> sizes, std::span<const int64_
   }
 }
 
-/// The dimensions from the outermost in memory to the innermost.
-std::vector<size_t> memoryOrder(std::span<const int64_t> strides) {
-  std::vector<size_t> order;
+/// The dimensions from the outermost in memory to the innermost; those of stride 0 stay at their places.
+std::vector<int64_t> memoryOrder(std::span<const int64_t> strides) {
+  std::vector<int64_t> order;
   order.reserve(strides.size());
   for (size_t d = 0; d < strides.size(); ++d) {
     if (strides[d] != 0) {
-      order.push_back(d);
+      order.push_back(static_cast<int64_t>(d));
     }
   }
-  std::ranges::stable_sort(order, [&](size_t a, size_t b) { return strides[a] > strides[b]; });
+  sortOutermostFirst(order, strides);
   for (size_t d = 0; d < strides.size(); ++d) {
     if (strides[d] == 0) {
-      order.insert(order.begin() + static_cast<std::ptrdiff_t>(d), d);
+      order.insert(order.begin() + static_cast<std::ptrdiff_t>(d), static_cast<int64_t>(d));
     }
   }
   return order;
@@ -54,11 +55,11 @@ TensorDescriptor computeTensorDescriptor(std::span<const int64_t> sizes,
                                          std::span<const int64_t> strides) {
   checkSizesAndStrides(sizes, strides);
   const size_t rank = sizes.size();
-  const std::vector<size_t> order = memoryOrder(strides);
+  const std::vector<int64_t> order = memoryOrder(strides);
   TensorDescriptor result{Contiguity(rank), std::vector<int64_t>(rank)};
   int64_t contiguousStride = 1;
   for (size_t position = rank; position-- > 0;) {
-    const size_t d = order[position];
+    const auto d = static_cast<size_t>(order[position]);
     result.strideOrder[d] = static_cast<int64_t>(rank - 1 - position);
     if (strides[d] == 0 || sizes[d] == 1) {
       continue;

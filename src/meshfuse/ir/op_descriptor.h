@@ -66,11 +66,17 @@ struct Param {
 struct Overload {
   std::vector<Param> params;
   size_t positionalOnly = 0;
+  /// How many of the last parameters may only be passed by keyword.
+  size_t keywordOnly = 0;
+  /// Whether the call's sequences are all lists or all tuples.
+  bool sequencesAlike = false;
+  /// How many results the language names that this library never has: None, after the outputs.
+  size_t absentResults = 0;
 };
 
 /// Name and calls of an operation. `params` is the form the IR stores and prints; `overloads` are the forms a user may write.
 /// An overload's parameter feeds the stored parameter of the same name, or of `Param.name` + "s" for a single integer
-/// (`dim` feeds `dims`).
+/// (`dim` feeds `dims`). Its kind may be narrower than the stored one's (a Value feeds an Operand or a Size).
 struct OpDescriptor {
   std::string_view name;
   std::vector<Param> params;

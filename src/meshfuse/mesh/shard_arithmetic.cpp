@@ -1,12 +1,12 @@
 #include "meshfuse/mesh/shard_arithmetic.h"
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "meshfuse/base/error.h"
+#include "meshfuse/base/memory_order.h"
 #include "meshfuse/base/text.h"
 
 namespace meshfuse {
@@ -240,14 +240,11 @@ std::vector<int64_t> localStrides(std::span<const int64_t> globalSizes,
   internalCheck(
       globalSizes.size() == globalStrides.size() && globalSizes.size() == localSizes.size(),
       "sizes and strides have one entry for each dimension");
-  std::vector<size_t> outermostFirst(globalSizes.size());
-  std::iota(outermostFirst.begin(), outermostFirst.end(), size_t{0});
-  std::stable_sort(outermostFirst.begin(), outermostFirst.end(),
-                   [&](size_t a, size_t b) { return globalStrides[a] > globalStrides[b]; });
+  const std::vector<int64_t> order = outermostFirst(globalStrides);
   std::vector<int64_t> strides(globalSizes.size(), 0);
   int64_t stride = 1;
-  for (size_t i = outermostFirst.size(); i-- > 0;) {
-    size_t dim = outermostFirst[i];
+  for (size_t i = order.size(); i-- > 0;) {
+    const auto dim = static_cast<size_t>(order[i]);
     bool expanded = globalStrides[dim] == 0 && globalSizes[dim] > 1;
     if (!expanded) {
       strides[dim] = stride;

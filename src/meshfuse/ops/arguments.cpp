@@ -114,6 +114,48 @@ void checkOrdered(std::string_view op, const Fusion& fusion, const Arg& arg) {
   }
 }
 
+void checkNumber(std::string_view op, const Fusion& fusion, std::string_view param,
+                 const Arg& arg) {
+  const ValId* val = std::get_if<ValId>(&arg);
+  if (val != nullptr && fusion.val(*val).isTensor()) {
+    throwUser(ErrorKind::Type,
+              {op, "incompatible function arguments",
+               std::string(param) + " is " + describe(fusion, arg), "pass a number or a scalar"});
+  }
+}
+
+namespace {
+
+PrimType numberType(const Fusion& fusion, const Arg& number) {
+  const Scalar* constant = std::get_if<Scalar>(&number);
+  return constant != nullptr ? constant->type() : fusion.val(std::get<ValId>(number)).dtype();
+}
+
+}  // namespace
+
+void checkRealNumber(std::string_view op, const Fusion& fusion, std::string_view param,
+                     const Arg& arg) {
+  checkNumber(op, fusion, param, arg);
+  if (isGiven(arg) && categoryOf(numberType(fusion, arg)) == TypeCategory::Complex) {
+    throwUser(ErrorKind::Runtime,
+              {op, std::string(param) + " is a real number",
+               "got a number of type " + std::string(nameOf(numberType(fusion, arg))),
+               "pass its real part"});
+  }
+}
+
+void checkNumberFits(std::string_view op, const Fusion& fusion, const Arg& tensor,
+                     const Arg& number) {
+  checkNumber(op, fusion, "the number", number);
+  const PrimType type = numberType(fusion, number);
+  if (categoryOf(type) > categoryOf(tensorArg(fusion, tensor).dtype)) {
+    throwUser(ErrorKind::Runtime, {op, "a number fits the operand's dtype",
+                                   "got a number of type " + std::string(nameOf(type)) + " for " +
+                                       describe(fusion, tensor),
+                                   "cast the operand or the number"});
+  }
+}
+
 std::vector<PrimType> dtypeOfFirst(const OpCall& call) { return {call.tensors[0].dtype}; }
 
 void checkSameDtype(std::string_view op, std::span<const TensorType> tensors) {

@@ -43,6 +43,18 @@ Ints wrapDims(std::string_view op, const Ints& dims, int64_t rank, std::string_v
 /// Refuses complex tensors, for ops that compare elements.
 void checkOrdered(std::string_view op, const Fusion& fusion, const Arg& arg);
 
+/// Refuses a number that a tensor's kind of element does not hold (a float for whole numbers, say) with UserError(Runtime), and
+/// a tensor in its place with UserError(Type).
+void checkNumberFits(std::string_view op, const Fusion& fusion, const Arg& tensor,
+                     const Arg& number);
+
+/// Refuses a tensor where a number is meant; UserError(Type).
+void checkNumber(std::string_view op, const Fusion& fusion, std::string_view param, const Arg& arg);
+
+/// As checkNumber, and refuses a complex number with UserError(Runtime).
+void checkRealNumber(std::string_view op, const Fusion& fusion, std::string_view param,
+                     const Arg& arg);
+
 /// The dtype rule of ops with one output that keep the element type of their first operand.
 std::vector<PrimType> dtypeOfFirst(const OpCall& call);
 

@@ -68,19 +68,39 @@ void checkAttention(std::string_view op, const Fusion& fusion, std::span<const A
     }
   }
   for (const Arg& option : options) {
-    const ValId* val = std::get_if<ValId>(&option);
-    if (val != nullptr && fusion.val(*val).isTensor()) {
-      refuse("dropout_p, is_causal and scale are numbers", option, "pass a number or a scalar");
-    }
+    checkRealNumber(op, fusion, "one of dropout_p, is_causal and scale", option);
   }
+}
+
+void normalizeDropout(std::string_view op, const Fusion& fusion, Arg& probability) {
+  const ValId* val = std::get_if<ValId>(&probability);
+  if (val != nullptr && fusion.val(*val).scalar().constant) {
+    probability = *fusion.val(*val).scalar().constant;
+  }
+  const Scalar* number = std::get_if<Scalar>(&probability);
+  if (number == nullptr) {
+    return;
+  }
+  // Written so that NaN is refused too.
+  if (!(number->toDouble() >= 0 && number->toDouble() <= 1)) {
+    throwUser(ErrorKind::Runtime, {op, "dropout_p is between 0 and 1", "got " + number->toText(),
+                                   "pass the probability that an element is dropped"});
+  }
+}
+
+bool mayDrop(const Arg& probability) {
+  const Scalar* number = std::get_if<Scalar>(&probability);
+  return isGiven(probability) && (number == nullptr || number->toDouble() != 0);
 }
 
 PrimType attentionSumType(PrimType operand) noexcept {
   return operand == PrimType::Double ? PrimType::Double : PrimType::Float;
 }
 
-AttentionFactors mapAttention(DimMap& map, std::span<const TensorType> tensors,
-                              std::span<const AttentionOperand> operands, std::string_view op) {
+AttentionFactors mapAttention(DimMap& map, const OpCall& call,
+                              std::span<const AttentionOperand> operands, bool drops) {
+  const std::span<const TensorType> tensors = call.tensors;
+  const std::string_view op = call.op->name;
   map.inputs.clear();
   for (const TensorType& tensor : tensors) {
     map.inputs.emplace_back(tensor.domain.size());
@@ -92,7 +112,8 @@ AttentionFactors mapAttention(DimMap& map, std::span<const TensorType> tensors,
     for (const AttentionOperand& operand : operands) {
       places.push_back({operand.tensor, dim});
     }
-    factors.batch.push_back(shareFactor(map, tensors, places, FactorRole::Parallel, op,
+    factors.batch.push_back(shareFactor(map, tensors, places,
+                                        drops ? FactorRole::Opaque : FactorRole::Parallel, op,
                                         "dimension " + std::to_string(dim)));
   }
   struct Kind {

@@ -1,5 +1,7 @@
 #include "meshfuse/ops/indexing.h"
 
+#include <utility>
+
 #include "meshfuse/base/error.h"
 #include "meshfuse/ops/arguments.h"
 #include "meshfuse/ops/contraction.h"
@@ -46,6 +48,39 @@ DimFactors pairLeadingPart(DimMap& map, std::span<const TensorType> tensors, siz
   }
   ownDim(map, tensors, whole, dim, FactorRole::Opaque);
   return ownDim(map, tensors, part, dim, FactorRole::Opaque);
+}
+
+DimMap takenDimMap(const OpCall& call, CarryDim carry) {
+  const int64_t taken = intArg(call.args[2]);
+  DimMap map;
+  map.inputs.assign(2, std::vector<DimFactors>(call.tensors[0].domain.size()));
+  map.outputs.emplace_back();
+  for (int64_t dim = 0; dim < call.tensors[0].rank(); ++dim) {
+    if (dim == taken) {
+      ownDim(map, call.tensors, 0, dim, FactorRole::Opaque);
+      map.outputs[0].push_back(ownDim(map, call.tensors, 1, dim));
+    } else {
+      map.outputs[0].push_back(carry(call, map, dim));
+    }
+  }
+  return map;
+}
+
+OpInfo takingOp(std::string_view name, std::string_view doc, const OpRules& rules) {
+  return structuredOp(
+      name, doc,
+      {{"arg", ParamKind::Tensor}, {"index", ParamKind::Tensor}, {"dim", ParamKind::Int}}, rules);
+}
+
+void normalizeTaking(std::string_view op, const Fusion& fusion, std::vector<Arg>& args) {
+  checkIndexDtype(op, fusion, args[1]);
+  checkSameRank(op, fusion, {args.data(), 2});
+  args[2] = Scalar(wrapDim(op, intArg(args[2]), tensorArg(fusion, args[0]).rank()));
+}
+
+OpSample takingSample(std::vector<int64_t> sizes, std::vector<int64_t> indexSizes, int64_t dim) {
+  const int64_t bound = sizes[static_cast<size_t>(dim)];
+  return indexSample(std::move(sizes), std::move(indexSizes), bound, {{}, {}, Scalar(dim)});
 }
 
 OpSample indexSample(std::vector<int64_t> sizes, std::vector<int64_t> indexSizes, int64_t bound,

@@ -1,7 +1,7 @@
 // What the indexing operations share: their checks and the dimensions that they only carry along.
 #pragma once
 
-#include "meshfuse/ops/op_info.h"
+#include "meshfuse/ops/structured_op.h"
 
 namespace meshfuse {
 
@@ -16,6 +16,21 @@ void checkSameRank(std::string_view op, const Fusion& fusion, std::span<const Ar
 /// larger is refused. Returns the part's factors.
 DimFactors pairLeadingPart(DimMap& map, std::span<const TensorType> tensors, size_t whole,
                            size_t part, int64_t dim, std::string_view op);
+
+/// How an operation that takes one element for each of its index carries dimension `dim`, which is not the indexed one.
+using CarryDim = DimFactors (*)(const OpCall& call, DimMap& map, int64_t dim);
+
+/// The dimension map of such an operation, called (arg, index, dim): the indexed dimension is whole in the operand.
+DimMap takenDimMap(const OpCall& call, CarryDim carry);
+
+/// The record of such an operation.
+OpInfo takingOp(std::string_view name, std::string_view doc, const OpRules& rules);
+
+/// Wraps the dim of such a call; refuses an index that is not of integers or of another rank.
+void normalizeTaking(std::string_view op, const Fusion& fusion, std::vector<Arg>& args);
+
+/// A sample of such a call, along `dim`.
+OpSample takingSample(std::vector<int64_t> sizes, std::vector<int64_t> indexSizes, int64_t dim);
 
 /// A sample of Float data and an index with values below `bound`, in argument order.
 OpSample indexSample(std::vector<int64_t> sizes, std::vector<int64_t> indexSizes, int64_t bound,

@@ -72,8 +72,8 @@ struct OpInfo : OpDescriptor {
   std::optional<Scalar> (*fold)(const OpCall& call, std::span<const Scalar> operands) = nullptr;
   /// For ops that ask for a size: the result, an integer scalar. Such an op has no other rule than this and `normalize`.
   IntExpr (*extent)(const OpCall& call) = nullptr;
-  /// Whether the op draws random numbers, from torch's generator unless a seed is given (parameter `rng_seed`).
-  bool drawsNumbers = false;
+  /// Whether a call draws random numbers from torch's generator; null for ops that never do.
+  bool (*drawsNumbers)(const std::vector<Arg>& args) = nullptr;
   /// Index into pointwise.def, or -1 for a structured op.
   int32_t pointwiseRow = -1;
 

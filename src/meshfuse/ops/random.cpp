@@ -30,12 +30,7 @@ DimMap distributionDimMap(const OpCall& call) {
   const std::string_view op = call.op->name;
   checkSizes(op, fusion, call.args[kShape], 0);
   for (size_t i : {kFirst, kSecond}) {
-    const ValId* val = std::get_if<ValId>(&call.args[i]);
-    if (val != nullptr && fusion.val(*val).isTensor()) {
-      throwUser(ErrorKind::Type,
-                {op, "incompatible function arguments", "got " + describe(fusion, call.args[i]),
-                 "pass numbers or scalars"});
-    }
+    checkNumber(op, fusion, call.op->params[i].name, call.args[i]);
   }
   if (isGiven(call.args[kSeed]) != isGiven(call.args[kOffset])) {
     throwUser(ErrorKind::Runtime, {op, "rng_seed and rng_offset must be provided together",
@@ -94,14 +89,14 @@ OpInfo distributionOp(std::string_view name, std::string_view first, std::string
                {"rng_seed", ParamKind::Value, true},
                {"rng_offset", ParamKind::Value, true},
                {"dtype", ParamKind::DataType, true, PrimType::Float}};
-  op.overloads = {{op.params}};
+  op.overloads = {{op.params, 0, /*keywordOnly=*/3}};
   op.doc = doc;
   op.normalize = acceptAll;
   op.dtypes = distributionDtypes;
   op.dimMap = distributionDimMap;
   op.algebra = nonLinear;
   op.samples = distributionSamples;
-  op.drawsNumbers = true;
+  op.drawsNumbers = [](const std::vector<Arg>& args) { return !isGiven(args[kSeed]); };
   return op;
 }
 
@@ -116,7 +111,7 @@ OpInfo randomLikeOp(std::string_view name, std::string_view doc) {
   op.dimMap = likeDimMap;
   op.algebra = nonLinear;
   op.samples = likeSamples;
-  op.drawsNumbers = true;
+  op.drawsNumbers = [](const std::vector<Arg>&) { return true; };
   return op;
 }
 

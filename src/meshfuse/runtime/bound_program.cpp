@@ -7,6 +7,7 @@
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include "meshfuse/base/error.h"
+#include "meshfuse/base/memory_order.h"
 #include "meshfuse/base/text.h"
 #include "meshfuse/ir/print.h"
 #include "meshfuse/mesh/shard_arithmetic.h"
@@ -68,9 +69,7 @@ c10::DimVector globalStridesOf(std::span<const int64_t> globalSizes,
   const size_t rank = globalSizes.size();
   c10::DimVector order(rank);
   std::iota(order.begin(), order.end(), int64_t{0});
-  std::ranges::sort(order, [&](int64_t a, int64_t b) {
-    return localStrides[a] != localStrides[b] ? localStrides[a] > localStrides[b] : a < b;
-  });
+  sortOutermostFirst({order.data(), order.size()}, localStrides);
   c10::DimVector strides(rank, 0);
   int64_t next = 1;
   for (auto dim = order.rbegin(); dim != order.rend(); ++dim) {

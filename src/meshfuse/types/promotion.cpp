@@ -168,6 +168,7 @@ bool refusesComplex(DtypeClass dtypeClass) noexcept {
     case DtypeClass::Angle:
     case DtypeClass::Order:
     case DtypeClass::KeepReal:
+    case DtypeClass::KeepNumber:
     case DtypeClass::KeepFirst:
     case DtypeClass::RealPredicate:
       return true;
@@ -277,6 +278,8 @@ std::optional<OpTypes> applyDtypeClass(DtypeClass dtypeClass, PrimType promoted)
       return isIntegralOrBool(categoryOf(promoted)) ? unchanged : std::nullopt;
     case DtypeClass::Shift:
       return categoryOf(promoted) == TypeCategory::Integral ? unchanged : std::nullopt;
+    case DtypeClass::KeepNumber:
+      return promoted == Bool ? std::nullopt : unchanged;
     case DtypeClass::KeepFloating:
       return isIntegralOrBool(categoryOf(promoted)) ? std::nullopt : unchanged;
     case DtypeClass::FullFloat:
@@ -321,6 +324,8 @@ std::string_view ruleOf(DtypeClass dtypeClass) noexcept {
     case DtypeClass::KeepFirst:
     case DtypeClass::RealPredicate:
       return "Real input is required";
+    case DtypeClass::KeepNumber:
+      return "Integer or floating point input is required";
     case DtypeClass::KeepFloating:
       return "Floating point or complex input is required";
     case DtypeClass::ImaginaryPart:

@@ -39,25 +39,26 @@ PrimType promoteOperands(std::span<const PromotionOperand> operands);
 
 /// How an op's types follow from the promoted type.
 enum class DtypeClass : uint8_t {
-  UnaryFloat,    // A: Bool/Int -> Float, reduced floats -> Float
-  UnaryReal,     // A: complex refused
-  Promote,       // B: reduced floats -> Float
-  PromoteReal,   // B: complex refused
-  Interpolate,   // B: Bool refused
-  Modulus,       // B: Bool and complex refused
-  TrueDivide,    // C: as Promote, integral -> Float
-  Angle,         // C: complex refused
-  Compare,       // D: operands promoted as Promote, result Bool
-  Order,         // D: complex refused
-  Logical,       // E: operands cast to Bool, result Bool
-  Bitwise,       // F: the promoted type; floating and complex refused
-  Shift,         // F without Bool
-  Keep,          // G: the promoted type, no upcast
-  KeepReal,      // G: complex refused
-  KeepFloating,  // G: Bool and integral refused
-  KeepFirst,  // G: the type of the first operand, which is not complex; the others are cast to it
-  Magnitude,  // G: complex -> its real type
-  RealPart,   // G: complex -> its real type
+  UnaryFloat,     // A: Bool/Int -> Float, reduced floats -> Float
+  UnaryReal,      // A: complex refused
+  Promote,        // B: reduced floats -> Float
+  PromoteReal,    // B: complex refused
+  Interpolate,    // B: Bool refused
+  Modulus,        // B: Bool and complex refused
+  TrueDivide,     // C: as Promote, integral -> Float
+  Angle,          // C: complex refused
+  Compare,        // D: operands promoted as Promote, result Bool
+  Order,          // D: complex refused
+  Logical,        // E: operands cast to Bool, result Bool
+  Bitwise,        // F: the promoted type; floating and complex refused
+  Shift,          // F without Bool
+  Keep,           // G: the promoted type, no upcast
+  KeepReal,       // G: complex refused
+  KeepNumber,     // G: Bool and complex refused
+  KeepFloating,   // G: Bool and integral refused
+  KeepFirst,      // G: the first operand's type, complex refused; the others are cast to it
+  Magnitude,      // G: complex -> its real type
+  RealPart,       // G: complex -> its real type
   ImaginaryPart,  // complex -> its real type; others refused
   MakeComplex,    // Float -> ComplexFloat, Double -> ComplexDouble; others refused
   FullFloat,      // Float or Double; others refused

@@ -36,15 +36,17 @@ struct OpFunction {
 
 OpFunction& functionOf(PyObject* self) { return *reinterpret_cast<OpFunction*>(self); }
 
+/// One value alone, several as a tuple with the absent ones as None at its end.
 PyObject* wrapOutputs(const std::shared_ptr<FusionDefinition>& definition,
-                      const std::vector<ValId>& outputs) {
-  if (outputs.size() == 1) {
+                      const std::vector<ValId>& outputs, size_t absent) {
+  const size_t count = outputs.size() + absent;
+  if (count == 1) {
     return wrapValue(definition, outputs.front()).release().ptr();
   }
-  const auto tuple = nb::steal<nb::tuple>(PyTuple_New(static_cast<Py_ssize_t>(outputs.size())));
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i),
-                     wrapValue(definition, outputs[i]).release().ptr());
+  const auto tuple = nb::steal<nb::tuple>(PyTuple_New(static_cast<Py_ssize_t>(count)));
+  for (size_t i = 0; i < count; ++i) {
+    const nb::object item = i < outputs.size() ? wrapValue(definition, outputs[i]) : nb::none();
+    PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i), nb::object(item).release().ptr());
   }
   return nb::object(tuple).release().ptr();
 }
@@ -60,8 +62,9 @@ PyObject* callOp(PyObject* self, PyObject* const* args, size_t countAndFlags, Py
                  "call it inside 'with FusionDefinition() as fd:'"});
     }
     const PythonCall call{args, static_cast<size_t>(PyVectorcall_NARGS(countAndFlags)), names};
-    std::vector<Arg> parsed = function.parser->parse(**definition, call);
-    return wrapOutputs(*definition, (*definition)->append(*function.op, std::move(parsed)));
+    ParsedCall parsed = function.parser->parse(**definition, call);
+    return wrapOutputs(*definition, (*definition)->append(*function.op, std::move(parsed.args)),
+                       parsed.overload->absentResults);
   } catch (...) {
     setPythonError();
     return nullptr;
@@ -145,8 +148,9 @@ std::string_view kindName(ParamKind kind) {
 
 /// Name, kind and default (None where required) of a parameter.
 using ParamFacts = std::tuple<std::string, std::string, std::optional<std::string>>;
-/// A call's parameters, and how many of them are passed by position only.
-using OverloadFacts = std::tuple<std::vector<ParamFacts>, size_t>;
+/// A call's parameters, how many of them are passed by position only and how many by keyword only, and how many results are
+/// always None.
+using OverloadFacts = std::tuple<std::vector<ParamFacts>, size_t, size_t, size_t>;
 
 std::vector<OverloadFacts> overloadsOf(const std::string& name) {
   const OpInfo* op = findOp(name);
@@ -160,7 +164,8 @@ std::vector<OverloadFacts> overloadsOf(const std::string& name) {
       params.emplace_back(param.name, kindName(param.kind),
                           param.optional ? std::optional(defaultText(param)) : std::nullopt);
     }
-    result.emplace_back(std::move(params), overload.positionalOnly);
+    result.emplace_back(std::move(params), overload.positionalOnly, overload.keywordOnly,
+                        overload.absentResults);
   }
   return result;
 }
@@ -193,10 +198,11 @@ void bindOps(nb::module_& module) {
     functions.append(makeOpFunction(reinterpret_cast<PyTypeObject*>(type.ptr()), *op));
   }
   module.attr("op_functions") = nb::tuple(functions);
-  module.def("op_overloads", overloadsOf, nb::arg("name"),
-             "The calls of an operation: for each, its parameters as (name, kind, default) and how "
-             "many of them are passed by "
-             "position only.");
+  module.def(
+      "op_overloads", overloadsOf, nb::arg("name"),
+      "The calls of an operation: for each, its parameters as (name, kind, default), how many "
+      "of them are passed by position only and how many by keyword only, and how many results "
+      "are always None, after the others.");
   module.def("op_result", resultOf, nb::arg("name"),
              "What an operation returns: 'tensor', 'scalar', or 'either', after its operands.");
   module.def("op_output_count", outputCountOf, nb::arg("name"),

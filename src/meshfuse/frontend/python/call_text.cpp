@@ -107,6 +107,9 @@ std::string signatureText(const OpInfo& op, const Overload& overload) {
   std::vector<std::string> parts;
   for (size_t i = 0; i < overload.params.size(); ++i) {
     const Param& param = overload.params[i];
+    if (i + overload.keywordOnly == overload.params.size()) {
+      parts.emplace_back("*");
+    }
     const std::string text = std::string(param.name) + ": " + std::string(typeText(param.kind));
     parts.push_back(param.optional ? text + " = " + defaultText(param) : text);
     if (i + 1 == overload.positionalOnly) {

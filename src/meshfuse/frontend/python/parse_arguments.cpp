@@ -164,6 +164,17 @@ std::optional<Arg> sizesArg(const OpInfo& op, const FusionDefinition& definition
   return Arg(std::move(items));
 }
 
+/// Whether the sequences among the arguments are all lists or all tuples.
+bool areSequencesAlike(std::span<PyObject* const> given) {
+  bool hasList = false;
+  bool hasTuple = false;
+  for (PyObject* object : given) {
+    hasList = hasList || (object != nullptr && PyList_Check(object) != 0);
+    hasTuple = hasTuple || (object != nullptr && PyTuple_Check(object) != 0);
+  }
+  return !hasList || !hasTuple;
+}
+
 /// The object as an argument for the parameter; nothing if it does not fit.
 std::optional<Arg> argFor(const OpInfo& op, const Param& param, const FusionDefinition& definition,
                           PyObject* object) {
@@ -257,7 +268,7 @@ bool CallParser::collect(const Form& form, const PythonCall& call, Given& given)
   const std::vector<Param>& params = form.overload->params;
   const size_t named =
       call.names == nullptr ? 0 : static_cast<size_t>(PyTuple_GET_SIZE(call.names));
-  if (call.positional > params.size()) {
+  if (call.positional > params.size() - form.overload->keywordOnly) {
     return false;
   }
   std::ranges::fill(given, nullptr);
@@ -299,13 +310,14 @@ bool CallParser::convert(const Form& form, const FusionDefinition& definition, c
   return true;
 }
 
-std::vector<Arg> CallParser::parse(const FusionDefinition& definition,
-                                   const PythonCall& call) const {
+ParsedCall CallParser::parse(const FusionDefinition& definition, const PythonCall& call) const {
   Given given;
   for (const Form& form : forms_) {
     std::vector<Arg> out(op_.params.size());
-    if (collect(form, call, given) && convert(form, definition, given, out)) {
-      return out;
+    if (collect(form, call, given) &&
+        (!form.overload->sequencesAlike || areSequencesAlike(given)) &&
+        convert(form, definition, given, out)) {
+      return {std::move(out), form.overload};
     }
   }
   refuseCall(op_, call);

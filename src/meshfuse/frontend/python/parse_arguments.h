@@ -20,15 +20,21 @@ struct PythonCall {
   PyObject* names;
 };
 
+/// A call that fits: the arguments as the op stores them, and the way it was called.
+struct ParsedCall {
+  std::vector<Arg> args;
+  const Overload* overload;
+};
+
 /// The calls that an operation accepts, prepared for matching. Built from the op table, and works for any row of it.
 class CallParser {
  public:
   explicit CallParser(const OpInfo& op);
 
-  /// The arguments as the op stores them; parameters that are not given are left for addCall to complete. The first overload
-  /// that fits wins. Throws UserError(Type) "incompatible function arguments" where none fits, UserError(Runtime) for a value
-  /// of a definition other than `definition`.
-  std::vector<Arg> parse(const FusionDefinition& definition, const PythonCall& call) const;
+  /// The call by the first overload that fits; parameters that are not given are left for addCall to complete. Throws
+  /// UserError(Type) "incompatible function arguments" where none fits, UserError(Runtime) for a value of a definition other
+  /// than `definition`.
+  ParsedCall parse(const FusionDefinition& definition, const PythonCall& call) const;
 
  private:
   static constexpr size_t kMaxParams = 24;

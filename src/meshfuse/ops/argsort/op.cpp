@@ -2,6 +2,7 @@
 
 #include "meshfuse/ops/arguments.h"
 #include "meshfuse/ops/opaque_dims.h"
+#include "meshfuse/ops/structured_op.h"
 
 namespace meshfuse::ops::argsort {
 
@@ -28,20 +29,14 @@ std::vector<OpSample> samples(const OpInfo& /*op*/) {
 }  // namespace
 
 OpInfo info() {
-  OpInfo op;
-  op.name = "argsort";
-  op.params = {{"arg", ParamKind::Tensor},
-               {"dim", ParamKind::Int},
-               {"descending", ParamKind::Bool, true, Scalar(false)},
-               {"stable", ParamKind::Bool, true, Scalar(false)}};
-  op.overloads = {{op.params}};
-  op.doc = "Indices that sort the elements along a dim, NaN being the largest; torch.argsort";
-  op.normalize = normalize;
-  op.dtypes = [](const OpCall&) { return std::vector{PrimType::Int}; };
-  op.dimMap = dimMap;
-  op.algebra = [](const OpCall&) { return Algebra::NonLinear; };
-  op.samples = samples;
-  return op;
+  return structuredOp(
+      "argsort", "Indices that sort the elements along a dim, NaN being the largest; torch.argsort",
+      {{"arg", ParamKind::Tensor},
+       {"dim", ParamKind::Int},
+       {"descending", ParamKind::Bool, true, Scalar(false)},
+       {"stable", ParamKind::Bool, true, Scalar(false)}},
+      {normalize, [](const OpCall&) { return std::vector{PrimType::Int}; }, dimMap,
+       always<Algebra::NonLinear>, samples});
 }
 
 }  // namespace meshfuse::ops::argsort

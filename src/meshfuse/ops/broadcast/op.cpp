@@ -6,6 +6,7 @@
 #include "meshfuse/base/text.h"
 #include "meshfuse/ops/arguments.h"
 #include "meshfuse/ops/contraction.h"
+#include "meshfuse/ops/structured_op.h"
 
 namespace meshfuse::ops::broadcast {
 
@@ -28,8 +29,6 @@ void normalize(const Fusion& fusion, std::vector<Arg>& args) {
   }
 }
 
-std::vector<PrimType> dtypes(const OpCall& call) { return {call.tensors[0].dtype}; }
-
 DimMap dimMap(const OpCall& call) {
   DimMap map;
   map.inputs.emplace_back(call.tensors[0].domain.size());
@@ -40,8 +39,6 @@ DimMap dimMap(const OpCall& call) {
   }
   return map;
 }
-
-Algebra algebra(const OpCall& /*call*/) { return Algebra::Movement; }
 
 std::vector<OpSample> samples(const OpInfo& /*op*/) {
   return {
@@ -55,17 +52,10 @@ std::vector<OpSample> samples(const OpInfo& /*op*/) {
 }  // namespace
 
 OpInfo info() {
-  OpInfo op;
-  op.name = "broadcast";
-  op.params = {{"arg", ParamKind::Tensor}, {"is_broadcast_dim", ParamKind::Ints}};
-  op.overloads = {{op.params}};
-  op.doc = "Inserts a dimension of size 1 where is_broadcast_dim is True; torch.unsqueeze";
-  op.normalize = normalize;
-  op.dtypes = dtypes;
-  op.dimMap = dimMap;
-  op.algebra = algebra;
-  op.samples = samples;
-  return op;
+  return structuredOp(
+      "broadcast", "Inserts a dimension of size 1 where is_broadcast_dim is True; torch.unsqueeze",
+      {{"arg", ParamKind::Tensor}, {"is_broadcast_dim", ParamKind::Ints}},
+      {normalize, dtypeOfFirst, dimMap, always<Algebra::Movement>, samples});
 }
 
 }  // namespace meshfuse::ops::broadcast

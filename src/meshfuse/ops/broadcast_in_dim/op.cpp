@@ -6,6 +6,7 @@
 #include "meshfuse/base/text.h"
 #include "meshfuse/ops/arguments.h"
 #include "meshfuse/ops/stretch.h"
+#include "meshfuse/ops/structured_op.h"
 
 namespace meshfuse::ops::broadcast_in_dim {
 
@@ -32,13 +33,9 @@ void normalize(const Fusion& fusion, std::vector<Arg>& args) {
   args[2] = std::move(wrapped);
 }
 
-std::vector<PrimType> dtypes(const OpCall& call) { return {call.tensors[0].dtype}; }
-
 DimMap dimMap(const OpCall& call) {
   return stretchDimMap(call, sizesArg(*call.fusion, call.args[1]), intsArg(call.args[2]));
 }
-
-Algebra algebra(const OpCall& /*call*/) { return Algebra::Movement; }
 
 std::vector<OpSample> samples(const OpInfo& /*op*/) {
   return {
@@ -52,20 +49,13 @@ std::vector<OpSample> samples(const OpInfo& /*op*/) {
 }  // namespace
 
 OpInfo info() {
-  OpInfo op;
-  op.name = kName;
-  op.params = {
-      {"arg", ParamKind::Tensor}, {"shape", ParamKind::Sizes}, {"broadcast_dims", ParamKind::Ints}};
-  op.overloads = {{op.params}};
-  op.doc =
-      "Places the operand's dimensions among new ones and stretches to a shape; "
-      "jax.lax.broadcast_in_dim";
-  op.normalize = normalize;
-  op.dtypes = dtypes;
-  op.dimMap = dimMap;
-  op.algebra = algebra;
-  op.samples = samples;
-  return op;
+  return structuredOp(kName,
+                      "Places the operand's dimensions among new ones and stretches to a shape; "
+                      "jax.lax.broadcast_in_dim",
+                      {{"arg", ParamKind::Tensor},
+                       {"shape", ParamKind::Sizes},
+                       {"broadcast_dims", ParamKind::Ints}},
+                      {normalize, dtypeOfFirst, dimMap, always<Algebra::Movement>, samples});
 }
 
 }  // namespace meshfuse::ops::broadcast_in_dim

@@ -3,6 +3,7 @@
 #include "meshfuse/base/error.h"
 #include "meshfuse/ops/arguments.h"
 #include "meshfuse/ops/pointwise.h"
+#include "meshfuse/ops/structured_op.h"
 
 namespace meshfuse::ops::cast {
 
@@ -54,18 +55,12 @@ std::vector<OpSample> samples(const OpInfo& /*op*/) {
 }  // namespace
 
 OpInfo info() {
-  OpInfo op;
-  op.name = "cast";
-  op.params = {{"arg", ParamKind::Operand}, {"dtype", ParamKind::DataType}};
-  op.overloads = {{op.params}};
-  op.doc =
+  OpInfo op = structuredOp(
+      "cast",
       "The same values in another element type; floats truncate towards zero into integers; "
-      "torch.Tensor.to";
-  op.normalize = normalize;
-  op.dtypes = dtypes;
-  op.dimMap = pointwiseDimMap;
-  op.algebra = algebra;
-  op.samples = samples;
+      "torch.Tensor.to",
+      {{"arg", ParamKind::Operand}, {"dtype", ParamKind::DataType}},
+      {normalize, dtypes, pointwiseDimMap, algebra, samples});
   op.fold = fold;
   return op;
 }

@@ -3,6 +3,7 @@
 #include "meshfuse/base/error.h"
 #include "meshfuse/ops/arguments.h"
 #include "meshfuse/ops/infer.h"
+#include "meshfuse/ops/structured_op.h"
 
 namespace meshfuse::ops::cat {
 
@@ -10,6 +11,57 @@ namespace {
 
 [[noreturn]] void refuse(std::string_view rule, const std::string& found, std::string_view wayOut) {
   throwUser(ErrorKind::Runtime, {"cat", rule, found, wayOut});
+}
+
+/// The pad that gave a tensor; null for one that has another origin.
+const Expr* padOf(const Fusion& fusion, ValId tensor) {
+  const ExprId definition = fusion.val(tensor).definition;
+  const Expr* expr = definition == kNoExpr ? nullptr : &fusion.expr(definition);
+  return expr != nullptr && expr->op->name == "pad" ? expr : nullptr;
+}
+
+/// Whether a pad widens one dimension alone, by `before` in front.
+bool padsAlone(const Fusion& fusion, const Expr& pad, int64_t dim, const IntExpr& before) {
+  const std::vector<IntExpr> widths = sizesArg(fusion, pad.args[1]);
+  const size_t front = 2 * static_cast<size_t>(tensorArg(fusion, pad.args[0]).rank() - 1 - dim);
+  if (front + 1 >= widths.size() || widths[front] != before) {
+    return false;
+  }
+  for (size_t i = 0; i < widths.size(); ++i) {
+    if (i != front && i != front + 1 && widths[i] != IntExpr(0)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// In place of tensors padded to the whole size, each around its own part, the tensors themselves.
+void takeOffPadding(const Fusion& fusion, std::vector<Arg>& args, int64_t dim) {
+  Items& items = std::get<Items>(args[0]);
+  const auto along = static_cast<size_t>(dim);
+  const auto extentOf = [&](const Arg& tensor) {
+    return tensorArg(fusion, tensor).domain[along].extent;
+  };
+  const IntExpr total = extentOf(std::get<ValId>(items.front()));
+  IntExpr before = 0;
+  for (Item& item : items) {
+    const ValId padded = std::get<ValId>(item);
+    const Expr* pad = padOf(fusion, padded);
+    if (pad == nullptr || extentOf(padded) != total || !padsAlone(fusion, *pad, dim, before)) {
+      refuse("with manual_padding each tensor is the result of pad to the whole size",
+             "got " + describe(fusion, padded) + " where one padded by " + before.toText() +
+                 " in front of dimension " + std::to_string(dim) + ", to size " + total.toText() +
+                 ", is expected",
+             "pass the tensors without padding, and manual_padding=False");
+    }
+    before = before + extentOf(pad->args[0]);
+    item = std::get<ValId>(pad->args[0]);
+  }
+  if (before != total) {
+    refuse("with manual_padding the tensors' own parts make up the whole size",
+           "got parts of size " + before.toText() + " together for size " + total.toText(),
+           "pass the tensors without padding, and manual_padding=False");
+  }
 }
 
 void normalize(const Fusion& fusion, std::vector<Arg>& args) {
@@ -33,9 +85,11 @@ void normalize(const Fusion& fusion, std::vector<Arg>& args) {
   }
   args[1] = Scalar(dim < 0 ? dim + rank : dim);
   checkSameDtype("cat", tensors);
+  if (boolArg(args[2])) {
+    takeOffPadding(fusion, args, intArg(args[1]));
+    args[2] = Scalar(false);
+  }
 }
-
-std::vector<PrimType> dtypes(const OpCall& call) { return {call.tensors[0].dtype}; }
 
 /// The dimension along which the tensors follow each other, whole in each.
 DimFactors joinedDim(const OpCall& call, DimMap& map, size_t dim) {
@@ -78,7 +132,7 @@ DimMap dimMap(const OpCall& call) {
 Algebra algebra(const OpCall& /*call*/) { return Algebra::Movement; }
 
 OpSample sample(const std::vector<std::vector<int64_t>>& sizes, int64_t dim) {
-  OpSample result = sampleOf(sizes, {{}, Scalar(dim)}, {});
+  OpSample result = sampleOf(sizes, {{}, Scalar(dim), Scalar(false)}, {});
   result.tensorArgs.assign(sizes.size(), 0);
   return result;
 }
@@ -91,17 +145,11 @@ std::vector<OpSample> samples(const OpInfo& /*op*/) {
 }  // namespace
 
 OpInfo info() {
-  OpInfo op;
-  op.name = "cat";
-  op.params = {{"tensors", ParamKind::Tensors}, {"dim", ParamKind::Int, true, Scalar(0)}};
-  op.overloads = {{op.params}};
-  op.doc = "The tensors one after the other along a dimension; torch.cat";
-  op.normalize = normalize;
-  op.dtypes = dtypes;
-  op.dimMap = dimMap;
-  op.algebra = algebra;
-  op.samples = samples;
-  return op;
+  return structuredOp("cat", "The tensors one after the other along a dimension; torch.cat",
+                      {{"tensors", ParamKind::Tensors},
+                       {"dim", ParamKind::Int, true, Scalar(0)},
+                       {"manual_padding", ParamKind::Bool, true, Scalar(false)}},
+                      {normalize, dtypeOfFirst, dimMap, algebra, samples});
 }
 
 }  // namespace meshfuse::ops::cat

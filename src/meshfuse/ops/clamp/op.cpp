@@ -10,6 +10,7 @@
 #include "meshfuse/ops/arguments.h"
 #include "meshfuse/ops/opaque_dims.h"
 #include "meshfuse/ops/pointwise.h"
+#include "meshfuse/ops/structured_op.h"
 
 namespace meshfuse::ops::clamp {
 
@@ -113,20 +114,15 @@ Scalar boundIn(PrimType type, const Scalar& bound) {
 }
 
 OpInfo info() {
-  OpInfo op;
-  op.name = "clamp";
-  op.params = {{"x", ParamKind::Operand},
-               {"min", ParamKind::Operand, true},
-               {"max", ParamKind::Operand, true}};
-  op.overloads = {{op.params, op.params.size()}};
-  op.doc =
+  OpInfo op = structuredOp(
+      "clamp",
       "Elements brought between two numbers, either of which may be None, in their own dtype; NaN "
-      "passes; torch.clamp";
-  op.normalize = normalize;
-  op.dtypes = dtypes;
-  op.dimMap = pointwiseDimMap;
-  op.algebra = [](const OpCall&) { return Algebra::Increasing; };
-  op.samples = samples;
+      "passes; torch.clamp",
+      {{"x", ParamKind::Operand},
+       {"min", ParamKind::Operand, true},
+       {"max", ParamKind::Operand, true}},
+      {normalize, dtypes, pointwiseDimMap, always<Algebra::Increasing>, samples});
+  op.overloads.front().positionalOnly = op.params.size();
   op.fold = fold;
   return op;
 }

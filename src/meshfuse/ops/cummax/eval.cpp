@@ -1,11 +1,14 @@
+#include <tuple>
+
 #include <ATen/ATen.h>
 
-#include "meshfuse/evaluator/op_evaluation.h"
+#include "meshfuse/evaluator/scan_eval.h"
 
 namespace meshfuse::ops::cummax {
 
 std::vector<PolymorphicValue> evaluate(const EvalCall& call) {
-  return {std::get<0>(at::cummax(call.tensor(0), std::get<Scalar>(call.expr->args[1]).toInt()))};
+  return {scanFrom(
+      call, [](const at::Tensor& arg, int64_t dim) { return std::get<0>(at::cummax(arg, dim)); })};
 }
 
 }  // namespace meshfuse::ops::cummax

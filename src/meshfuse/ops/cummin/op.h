@@ -14,9 +14,10 @@ OpInfo info();
 namespace meshfuse::lang {
 
 /// Smallest of the elements up to each one along `dim`, NaN from the first one on; the values of torch.cummin.
+/// `init` is a number that the scan starts from.
 template <class Value>
-Value cummin(const Value& arg, int64_t dim) {
-  return arg.call("cummin", arg, dim)[0];
+Value cummin(const Value& arg, int64_t dim, const Arg& init = {}) {
+  return arg.call("cummin", arg, dim, init)[0];
 }
 
 }  // namespace meshfuse::lang

@@ -14,9 +14,10 @@ OpInfo info();
 namespace meshfuse::lang {
 
 /// Products of the elements up to each one along `dim`, in their own dtype; torch.cumprod.
+/// `init` is a number that the scan starts from.
 template <class Value>
-Value cumprod(const Value& arg, int64_t dim) {
-  return arg.call("cumprod", arg, dim)[0];
+Value cumprod(const Value& arg, int64_t dim, const Arg& init = {}) {
+  return arg.call("cumprod", arg, dim, init)[0];
 }
 
 }  // namespace meshfuse::lang

@@ -1,5 +1,6 @@
 #include "meshfuse/ops/cumsum/op.h"
 
+#include "meshfuse/ops/arguments.h"
 #include "meshfuse/ops/scan.h"
 
 namespace meshfuse::ops::cumsum {
@@ -11,7 +12,10 @@ OpInfo info() {
   op.normalize = [](const Fusion& fusion, std::vector<Arg>& args) {
     normalizeScan("cumsum", fusion, args);
   };
-  op.algebra = [](const OpCall&) { return Algebra::Linear; };
+  // A number to start from is added once.
+  op.algebra = [](const OpCall& call) {
+    return isGiven(call.args[2]) ? Algebra::NonLinear : Algebra::Linear;
+  };
   return op;
 }
 

@@ -14,9 +14,10 @@ OpInfo info();
 namespace meshfuse::lang {
 
 /// Sums of the elements up to each one along `dim`, in their own dtype; torch.cumsum.
+/// `init` is a number that the scan starts from.
 template <class Value>
-Value cumsum(const Value& arg, int64_t dim) {
-  return arg.call("cumsum", arg, dim)[0];
+Value cumsum(const Value& arg, int64_t dim, const Arg& init = {}) {
+  return arg.call("cumsum", arg, dim, init)[0];
 }
 
 }  // namespace meshfuse::lang

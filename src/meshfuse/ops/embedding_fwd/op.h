@@ -11,10 +11,12 @@ OpInfo info();
 
 namespace meshfuse::lang {
 
-/// The rows of `weight` that `input` numbers; torch.nn.functional.embedding.
+/// The rows of `weight` that `input` numbers, scaled to `maxNorm` where their norm of order `normType` is greater;
+/// torch.nn.functional.embedding.
 template <class Value>
-Value embedding_fwd(const Value& input, const Value& weight) {
-  return input.call("embedding_fwd", input, weight)[0];
+Value embedding_fwd(const Value& input, const Value& weight, const Arg& paddingIdx = {},
+                    const Arg& maxNorm = {}, const Arg& normType = {}) {
+  return input.call("embedding_fwd", input, weight, paddingIdx, maxNorm, normType)[0];
 }
 
 }  // namespace meshfuse::lang

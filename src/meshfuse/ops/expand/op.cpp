@@ -3,6 +3,7 @@
 #include "meshfuse/base/error.h"
 #include "meshfuse/ops/arguments.h"
 #include "meshfuse/ops/stretch.h"
+#include "meshfuse/ops/structured_op.h"
 
 namespace meshfuse::ops::expand {
 
@@ -19,8 +20,6 @@ void normalize(const Fusion& fusion, std::vector<Arg>& args) {
   }
 }
 
-std::vector<PrimType> dtypes(const OpCall& call) { return {call.tensors[0].dtype}; }
-
 DimMap dimMap(const OpCall& call) {
   const std::vector<IntExpr> shape = sizesArg(*call.fusion, call.args[1]);
   const auto rank = static_cast<size_t>(call.tensors[0].rank());
@@ -31,8 +30,6 @@ DimMap dimMap(const OpCall& call) {
   return stretchDimMap(call, shape, places);
 }
 
-Algebra algebra(const OpCall& /*call*/) { return Algebra::Movement; }
-
 std::vector<OpSample> samples(const OpInfo& /*op*/) {
   return {sampleOf({{6, 1}}, {{}, Ints{6, 4}}, {0}), sampleOf({{4}}, {{}, Ints{2, -1}}, {0}),
           sampleOf({{1, 5}}, {{}, Ints{3, 4, 5}}, {0}), sampleOf({{}}, {{}, Ints{2}}, {0})};
@@ -41,17 +38,10 @@ std::vector<OpSample> samples(const OpInfo& /*op*/) {
 }  // namespace
 
 OpInfo info() {
-  OpInfo op;
-  op.name = "expand";
-  op.params = {{"arg", ParamKind::Tensor}, {"shape", ParamKind::Sizes}};
-  op.overloads = {{op.params}};
-  op.doc = "Stretched to a shape, with new dimensions in front; torch.Tensor.expand";
-  op.normalize = normalize;
-  op.dtypes = dtypes;
-  op.dimMap = dimMap;
-  op.algebra = algebra;
-  op.samples = samples;
-  return op;
+  return structuredOp("expand",
+                      "Stretched to a shape, with new dimensions in front; torch.Tensor.expand",
+                      {{"arg", ParamKind::Tensor}, {"shape", ParamKind::Sizes}},
+                      {normalize, dtypeOfFirst, dimMap, always<Algebra::Movement>, samples});
 }
 
 }  // namespace meshfuse::ops::expand

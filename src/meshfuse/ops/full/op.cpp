@@ -3,6 +3,7 @@
 #include "meshfuse/base/error.h"
 #include "meshfuse/base/text.h"
 #include "meshfuse/ops/arguments.h"
+#include "meshfuse/ops/structured_op.h"
 
 namespace meshfuse::ops::full {
 
@@ -31,8 +32,6 @@ DimMap dimMap(const OpCall& call) {
   return factoryDimMap(sizesArg(*call.fusion, call.args[0]));
 }
 
-Algebra algebra(const OpCall& /*call*/) { return Algebra::NonLinear; }
-
 std::vector<OpSample> samples(const OpInfo& /*op*/) {
   return {sampleOf({}, {Ints{6, 4}, Scalar(1.5), PrimType::Float}, {}),
           sampleOf({}, {Ints{3, 0}, Scalar(2), PrimType::Int}, {}),
@@ -57,19 +56,11 @@ void checkFits(const Scalar& number, PrimType dtype) {
 }
 
 OpInfo info() {
-  OpInfo op;
-  op.name = "full";
-  op.params = {{"shape", ParamKind::Sizes},
-               {"fill_value", ParamKind::Operand},
-               {"dtype", ParamKind::DataType}};
-  op.overloads = {{op.params}};
-  op.doc = "A tensor of one number, cast to the element type; torch.full";
-  op.normalize = normalize;
-  op.dtypes = dtypes;
-  op.dimMap = dimMap;
-  op.algebra = algebra;
-  op.samples = samples;
-  return op;
+  return structuredOp("full", "A tensor of one number, cast to the element type; torch.full",
+                      {{"shape", ParamKind::Sizes},
+                       {"fill_value", ParamKind::Operand},
+                       {"dtype", ParamKind::DataType}},
+                      {normalize, dtypes, dimMap, always<Algebra::NonLinear>, samples});
 }
 
 }  // namespace meshfuse::ops::full

@@ -4,6 +4,7 @@
 #include "meshfuse/ops/arguments.h"
 #include "meshfuse/ops/contraction.h"
 #include "meshfuse/ops/indexing.h"
+#include "meshfuse/ops/structured_op.h"
 
 namespace meshfuse::ops::index_select {
 
@@ -37,8 +38,6 @@ void normalize(const Fusion& fusion, std::vector<Arg>& args) {
   args[2] = Scalar(dim);
 }
 
-std::vector<PrimType> dtypes(const OpCall& call) { return {call.tensors[0].dtype}; }
-
 DimMap dimMap(const OpCall& call) {
   const int64_t selected = intArg(call.args[2]);
   const int64_t indexRank = call.tensors[1].rank();
@@ -58,8 +57,6 @@ DimMap dimMap(const OpCall& call) {
   return map;
 }
 
-Algebra algebra(const OpCall& /*call*/) { return Algebra::LinearInFirst; }
-
 std::vector<OpSample> samples(const OpInfo& /*op*/) {
   const auto sample = [](std::vector<int64_t> sizes, std::vector<int64_t> index, int64_t dim) {
     const int64_t bound = sizes[static_cast<size_t>(dim)];
@@ -72,17 +69,10 @@ std::vector<OpSample> samples(const OpInfo& /*op*/) {
 }  // namespace
 
 OpInfo info() {
-  OpInfo op;
-  op.name = "index_select";
-  op.params = {{"arg", ParamKind::Tensor}, {"index", ParamKind::Tensor}, {"dim", ParamKind::Int}};
-  op.overloads = {{op.params}};
-  op.doc = "The operand's slices at positions index of dim; torch.index_select";
-  op.normalize = normalize;
-  op.dtypes = dtypes;
-  op.dimMap = dimMap;
-  op.algebra = algebra;
-  op.samples = samples;
-  return op;
+  return structuredOp(
+      "index_select", "The operand's slices at positions index of dim; torch.index_select",
+      {{"arg", ParamKind::Tensor}, {"index", ParamKind::Tensor}, {"dim", ParamKind::Int}},
+      {normalize, dtypeOfFirst, dimMap, always<Algebra::LinearInFirst>, samples});
 }
 
 }  // namespace meshfuse::ops::index_select

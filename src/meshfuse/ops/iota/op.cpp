@@ -7,6 +7,7 @@
 #include "meshfuse/base/error.h"
 #include "meshfuse/base/text.h"
 #include "meshfuse/ops/arguments.h"
+#include "meshfuse/ops/structured_op.h"
 
 namespace meshfuse::ops::iota {
 
@@ -72,8 +73,6 @@ DimMap dimMap(const OpCall& call) {
   return factoryDimMap({length});
 }
 
-Algebra algebra(const OpCall& /*call*/) { return Algebra::NonLinear; }
-
 std::vector<OpSample> samples(const OpInfo& /*op*/) {
   return {sampleOf({}, {Scalar(6), Scalar(0), Scalar(1), PrimType::Int}, {}),
           sampleOf({}, {Scalar(5), Scalar(2.0), Scalar(-0.5), PrimType::Float}, {}),
@@ -98,20 +97,12 @@ void checkNumbers(const std::optional<Scalar>& start, const std::optional<Scalar
 }
 
 OpInfo info() {
-  OpInfo op;
-  op.name = "iota";
-  op.params = {{"length", ParamKind::Size},
-               {"start", ParamKind::Operand, true},
-               {"step", ParamKind::Operand, true},
-               {"dtype", ParamKind::DataType, true, PrimType::Int}};
-  op.overloads = {{op.params}};
-  op.doc = "Equally spaced numbers from start; torch.arange";
-  op.normalize = normalize;
-  op.dtypes = dtypes;
-  op.dimMap = dimMap;
-  op.algebra = algebra;
-  op.samples = samples;
-  return op;
+  return structuredOp("iota", "Equally spaced numbers from start; torch.arange",
+                      {{"length", ParamKind::Size},
+                       {"start", ParamKind::Operand, true},
+                       {"step", ParamKind::Operand, true},
+                       {"dtype", ParamKind::DataType, true, PrimType::Int}},
+                      {normalize, dtypes, dimMap, always<Algebra::NonLinear>, samples});
 }
 
 }  // namespace meshfuse::ops::iota

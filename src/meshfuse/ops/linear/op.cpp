@@ -3,6 +3,7 @@
 #include "meshfuse/base/error.h"
 #include "meshfuse/ops/arguments.h"
 #include "meshfuse/ops/contraction.h"
+#include "meshfuse/ops/structured_op.h"
 
 namespace meshfuse::ops::linear {
 
@@ -56,8 +57,6 @@ DimMap dimMap(const OpCall& call) {
   return map;
 }
 
-Algebra algebra(const OpCall& /*call*/) { return Algebra::Affine; }
-
 std::vector<OpSample> samples(const OpInfo& /*op*/) {
   return {
       sampleOf({{4, 6}, {8, 6}}, {{}, {}, {}}, {0, 1}),
@@ -70,19 +69,11 @@ std::vector<OpSample> samples(const OpInfo& /*op*/) {
 }  // namespace
 
 OpInfo info() {
-  OpInfo op;
-  op.name = "linear";
-  op.params = {
-      {"arg1", ParamKind::Tensor}, {"arg2", ParamKind::Tensor}, {"bias", ParamKind::Tensor, true}};
-  op.overloads = {{op.params}};
-  op.doc =
-      "input [..., K] times weight [N, K] transposed, plus bias [N]; torch.nn.functional.linear";
-  op.normalize = normalize;
-  op.dtypes = dtypes;
-  op.dimMap = dimMap;
-  op.algebra = algebra;
-  op.samples = samples;
-  return op;
+  return structuredOp(
+      "linear",
+      "input [..., K] times weight [N, K] transposed, plus bias [N]; torch.nn.functional.linear",
+      {{"arg1", ParamKind::Tensor}, {"arg2", ParamKind::Tensor}, {"bias", ParamKind::Tensor, true}},
+      {normalize, dtypes, dimMap, always<Algebra::Affine>, samples});
 }
 
 }  // namespace meshfuse::ops::linear

@@ -5,6 +5,7 @@
 #include "meshfuse/base/error.h"
 #include "meshfuse/ops/arguments.h"
 #include "meshfuse/ops/contraction.h"
+#include "meshfuse/ops/structured_op.h"
 
 namespace meshfuse::ops::matmul {
 
@@ -60,8 +61,6 @@ DimMap dimMap(const OpCall& call) {
   return map;
 }
 
-Algebra algebra(const OpCall& /*call*/) { return Algebra::Multilinear; }
-
 std::vector<OpSample> samples(const OpInfo& /*op*/) {
   const auto sample = [](std::vector<int64_t> a, std::vector<int64_t> b) {
     return sampleOf({std::move(a), std::move(b)}, {{}, {}}, {0, 1});
@@ -74,17 +73,10 @@ std::vector<OpSample> samples(const OpInfo& /*op*/) {
 }  // namespace
 
 OpInfo info() {
-  OpInfo op;
-  op.name = "matmul";
-  op.params = {{"arg1", ParamKind::Tensor}, {"arg2", ParamKind::Tensor}};
-  op.overloads = {{op.params}};
-  op.doc = "Matrix product with broadcast batch dimensions; vectors contract; torch.matmul";
-  op.normalize = normalize;
-  op.dtypes = dtypes;
-  op.dimMap = dimMap;
-  op.algebra = algebra;
-  op.samples = samples;
-  return op;
+  return structuredOp(
+      "matmul", "Matrix product with broadcast batch dimensions; vectors contract; torch.matmul",
+      {{"arg1", ParamKind::Tensor}, {"arg2", ParamKind::Tensor}},
+      {normalize, dtypes, dimMap, always<Algebra::Multilinear>, samples});
 }
 
 }  // namespace meshfuse::ops::matmul

@@ -2,6 +2,7 @@
 
 #include "meshfuse/base/error.h"
 #include "meshfuse/ops/arguments.h"
+#include "meshfuse/ops/structured_op.h"
 
 namespace meshfuse::ops::pad {
 
@@ -16,12 +17,8 @@ void checkValue(const Fusion& fusion, const std::vector<Arg>& args) {
   if (!isGiven(args[2])) {
     return;
   }
+  checkNumber("pad", fusion, "value", args[2]);
   const ValId* val = std::get_if<ValId>(&args[2]);
-  if (val != nullptr && fusion.val(*val).isTensor()) {
-    throwUser(ErrorKind::Type,
-              {"pad", "incompatible function arguments", "value is " + describe(fusion, args[2]),
-               "pass a number or a scalar"});
-  }
   const PrimType type =
       val != nullptr ? fusion.val(*val).dtype() : std::get<Scalar>(args[2]).type();
   if (categoryOf(type) != categoryOf(tensorArg(fusion, args[0]).dtype)) {
@@ -44,8 +41,6 @@ void normalize(const Fusion& fusion, std::vector<Arg>& args) {
   }
   checkValue(fusion, args);
 }
-
-std::vector<PrimType> dtypes(const OpCall& call) { return {call.tensors[0].dtype}; }
 
 struct Widths {
   IntExpr front = 0;
@@ -108,21 +103,14 @@ std::vector<OpSample> samples(const OpInfo& /*op*/) {
 }  // namespace
 
 OpInfo info() {
-  OpInfo op;
-  op.name = "pad";
-  op.params = {{"arg", ParamKind::Tensor},
-               {"pad_widths", ParamKind::Sizes},
-               {"value", ParamKind::Operand, true}};
-  op.overloads = {{op.params}};
-  op.doc =
+  return structuredOp(
+      "pad",
       "Elements of a value added in front of and behind dimensions, the last one first; "
-      "torch.nn.functional.pad";
-  op.normalize = normalize;
-  op.dtypes = dtypes;
-  op.dimMap = dimMap;
-  op.algebra = algebra;
-  op.samples = samples;
-  return op;
+      "torch.nn.functional.pad",
+      {{"arg", ParamKind::Tensor},
+       {"pad_widths", ParamKind::Sizes},
+       {"value", ParamKind::Operand, true}},
+      {normalize, dtypeOfFirst, dimMap, algebra, samples});
 }
 
 }  // namespace meshfuse::ops::pad

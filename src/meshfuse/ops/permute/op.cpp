@@ -3,6 +3,7 @@
 #include "meshfuse/base/error.h"
 #include "meshfuse/base/text.h"
 #include "meshfuse/ops/arguments.h"
+#include "meshfuse/ops/structured_op.h"
 
 namespace meshfuse::ops::permute {
 
@@ -27,8 +28,6 @@ void normalize(const Fusion& fusion, std::vector<Arg>& args) {
   args[1] = wrapDims("permute", dims, rank, "duplicated dimension entries");
 }
 
-std::vector<PrimType> dtypes(const OpCall& call) { return {call.tensors[0].dtype}; }
-
 DimMap dimMap(const OpCall& call) {
   DimMap map;
   map.inputs.emplace_back();
@@ -43,8 +42,6 @@ DimMap dimMap(const OpCall& call) {
   return map;
 }
 
-Algebra algebra(const OpCall& /*call*/) { return Algebra::Movement; }
-
 std::vector<OpSample> samples(const OpInfo& /*op*/) {
   return {
       sampleOf({{6, 4}}, {{}, Ints{1, 0}}, {0}),
@@ -56,17 +53,11 @@ std::vector<OpSample> samples(const OpInfo& /*op*/) {
 }  // namespace
 
 OpInfo info() {
-  OpInfo op;
-  op.name = "permute";
-  op.params = {{"arg", ParamKind::Tensor}, {"dims", ParamKind::Ints}};
-  op.overloads = {{op.params}};
-  op.doc = "Reorders dimensions: output dimension i is operand dimension dims[i]; torch.permute";
-  op.normalize = normalize;
-  op.dtypes = dtypes;
-  op.dimMap = dimMap;
-  op.algebra = algebra;
-  op.samples = samples;
-  return op;
+  return structuredOp(
+      "permute",
+      "Reorders dimensions: output dimension i is operand dimension dims[i]; torch.permute",
+      {{"arg", ParamKind::Tensor}, {"dims", ParamKind::Ints}},
+      {normalize, dtypeOfFirst, dimMap, always<Algebra::Movement>, samples});
 }
 
 }  // namespace meshfuse::ops::permute

@@ -8,6 +8,7 @@
 #include "meshfuse/base/error.h"
 #include "meshfuse/base/text.h"
 #include "meshfuse/ops/arguments.h"
+#include "meshfuse/ops/structured_op.h"
 
 namespace meshfuse::ops::reshape {
 
@@ -24,8 +25,6 @@ void normalize(const Fusion& fusion, std::vector<Arg>& args) {
                "give all sizes but one"});
   }
 }
-
-std::vector<PrimType> dtypes(const OpCall& call) { return {call.tensors[0].dtype}; }
 
 [[noreturn]] void refuseCount(const OpCall& call) {
   throwUser(ErrorKind::Runtime, {"reshape", "Total element counts across view operation must match",
@@ -183,8 +182,6 @@ DimMap dimMap(const OpCall& call) {
   return map;
 }
 
-Algebra algebra(const OpCall& /*call*/) { return Algebra::Movement; }
-
 std::vector<OpSample> samples(const OpInfo& /*op*/) {
   const auto sample = [](std::vector<int64_t> from, Ints to) {
     return sampleOf({std::move(from)}, {{}, std::move(to)}, {0});
@@ -197,19 +194,12 @@ std::vector<OpSample> samples(const OpInfo& /*op*/) {
 }  // namespace
 
 OpInfo info() {
-  OpInfo op;
-  op.name = "reshape";
-  op.params = {{"arg", ParamKind::Tensor}, {"new_shape", ParamKind::Sizes}};
-  op.overloads = {{op.params}};
-  op.doc =
+  return structuredOp(
+      "reshape",
       "The same elements in row-major order under other sizes, one of which may be -1; "
-      "torch.reshape";
-  op.normalize = normalize;
-  op.dtypes = dtypes;
-  op.dimMap = dimMap;
-  op.algebra = algebra;
-  op.samples = samples;
-  return op;
+      "torch.reshape",
+      {{"arg", ParamKind::Tensor}, {"new_shape", ParamKind::Sizes}},
+      {normalize, dtypeOfFirst, dimMap, always<Algebra::Movement>, samples});
 }
 
 }  // namespace meshfuse::ops::reshape

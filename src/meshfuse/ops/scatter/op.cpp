@@ -4,6 +4,7 @@
 #include "meshfuse/ops/arguments.h"
 #include "meshfuse/ops/contraction.h"
 #include "meshfuse/ops/indexing.h"
+#include "meshfuse/ops/structured_op.h"
 
 namespace meshfuse::ops::scatter {
 
@@ -14,25 +15,12 @@ bool isTensor(const Fusion& fusion, const Arg& arg) {
   return val != nullptr && fusion.val(*val).isTensor();
 }
 
-/// A number fits a tensor whose kind of element can hold it: whole numbers into floats, not the reverse.
-void checkNumber(const Fusion& fusion, const Arg& arg, const Arg& src) {
-  const Scalar* number = std::get_if<Scalar>(&src);
-  const PrimType type =
-      number != nullptr ? number->type() : fusion.val(std::get<ValId>(src)).dtype();
-  if (categoryOf(type) > categoryOf(tensorArg(fusion, arg).dtype)) {
-    throwUser(ErrorKind::Runtime, {"scatter", "a number fits the operand's dtype",
-                                   "got a number of type " + std::string(nameOf(type)) + " for " +
-                                       describe(fusion, arg),
-                                   "cast the operand or the number"});
-  }
-}
-
 void normalize(const Fusion& fusion, std::vector<Arg>& args) {
   checkIndexDtype("scatter", fusion, args[1]);
   const bool hasSource = isTensor(fusion, args[2]);
   checkSameRank("scatter", fusion, {args.data(), hasSource ? size_t{3} : size_t{2}});
   if (!hasSource) {
-    checkNumber(fusion, args[0], args[2]);
+    checkNumberFits("scatter", fusion, args[0], args[2]);
   }
   args[3] = Scalar(wrapDim("scatter", intArg(args[3]), tensorArg(fusion, args[0]).rank()));
 }
@@ -107,8 +95,6 @@ DimMap dimMap(const OpCall& call) {
   return map;
 }
 
-Algebra algebra(const OpCall& /*call*/) { return Algebra::NonLinear; }
-
 std::vector<OpSample> samples(const OpInfo& /*op*/) {
   const auto sample = [](std::vector<int64_t> sizes, std::vector<int64_t> index,
                          std::vector<int64_t> src, int64_t dim) {
@@ -128,21 +114,16 @@ std::vector<OpSample> samples(const OpInfo& /*op*/) {
 }  // namespace
 
 OpInfo info() {
-  OpInfo op;
-  op.name = "scatter";
-  op.params = {{"arg", ParamKind::Tensor},
-               {"index", ParamKind::Tensor},
-               {"src", ParamKind::Operand},
-               {"dim", ParamKind::Int}};
-  op.overloads = {{op.params}};
-  op.doc =
+  OpInfo op = structuredOp(
+      "scatter",
       "A copy of the operand with the source's elements, or one number, at positions index of dim; "
-      "of two that meet either stays; torch.scatter";
-  op.normalize = normalize;
-  op.dtypes = dtypes;
-  op.dimMap = dimMap;
-  op.algebra = algebra;
-  op.samples = samples;
+      "of two that meet either stays; torch.scatter",
+      {{"arg", ParamKind::Tensor},
+       {"index", ParamKind::Tensor},
+       {"src", ParamKind::Operand},
+       {"dim", ParamKind::Int}},
+      {normalize, dtypes, dimMap, always<Algebra::NonLinear>, samples});
+  takeAsValues(op, {"src"});
   return op;
 }
 

@@ -4,6 +4,7 @@
 #include "meshfuse/ops/arguments.h"
 #include "meshfuse/ops/attention.h"
 #include "meshfuse/ops/contraction.h"
+#include "meshfuse/ops/structured_op.h"
 
 namespace meshfuse::ops::sdpfa_bwd {
 
@@ -13,6 +14,9 @@ constexpr std::string_view kName = "sdpfa_bwd";
 constexpr size_t kQuery = 1;
 constexpr size_t kOutput = 4;
 constexpr size_t kSum = 5;
+constexpr size_t kDropout = 6;
+constexpr size_t kSeed = 8;
+constexpr size_t kOffset = 9;
 constexpr size_t kScale = 10;
 
 void checkLike(const Fusion& fusion, const Arg& arg, int64_t rank, PrimType dtype,
@@ -27,9 +31,32 @@ void checkLike(const Fusion& fusion, const Arg& arg, int64_t rank, PrimType dtyp
   }
 }
 
+/// Where elements may have been dropped, seed and offset say which.
+void checkStream(const Fusion& fusion, const std::vector<Arg>& args) {
+  for (size_t arg : {kSeed, kOffset}) {
+    if (!isGiven(args[arg])) {
+      if (mayDrop(args[kDropout])) {
+        throwUser(ErrorKind::Runtime,
+                  {kName, "philox_seed and philox_offset say which elements were dropped",
+                   "got one that is None, and a dropout_p", "pass what sdpfa_fwd gave"});
+      }
+      continue;
+    }
+    const TensorType& type = tensorArg(fusion, args[arg]);
+    const bool isOne = type.rank() == 0 || (arg == kSeed && type.rank() == 1);
+    if (!isOne || categoryOf(type.dtype) != TypeCategory::Integral) {
+      throwUser(ErrorKind::Runtime,
+                {kName, "philox_seed has two whole numbers or one, philox_offset one",
+                 "got " + describe(fusion, args[arg]), "pass what sdpfa_fwd gave"});
+    }
+  }
+}
+
 void normalize(const Fusion& fusion, std::vector<Arg>& args) {
-  const Arg options[] = {args[6], args[7], args[kScale]};
+  const Arg options[] = {args[kDropout], args[kDropout + 1], args[kScale]};
   checkAttention(kName, fusion, {args.data() + kQuery, 3}, options);
+  normalizeDropout(kName, fusion, args[kDropout]);
+  checkStream(fusion, args);
   const int64_t rank = tensorArg(fusion, args[kQuery]).rank();
   const PrimType type = tensorArg(fusion, args[kQuery]).dtype;
   checkLike(fusion, args[0], rank, type, "grad_output is as the output");
@@ -52,7 +79,7 @@ DimMap dimMap(const OpCall& call) {
       {kOutput, {&Factors::targets, &Factors::valueFeatures}},
       {kSum, {&Factors::targets}},
   };
-  const AttentionFactors factors = mapAttention(map, call.tensors, operands, kName);
+  const AttentionFactors factors = mapAttention(map, call, operands, mayDrop(call.args[kDropout]));
   for (size_t tensor = kSum + 1; tensor < call.tensors.size(); ++tensor) {
     for (int64_t dim = 0; dim < call.tensors[tensor].rank(); ++dim) {
       ownDim(map, call.tensors, tensor, dim, FactorRole::Opaque);
@@ -97,29 +124,23 @@ std::vector<OpSample> samples(const OpInfo& /*op*/) {
 }  // namespace
 
 OpInfo info() {
-  OpInfo op;
-  op.name = kName;
-  op.params = {{"grad_output", ParamKind::Tensor},
-               {"query", ParamKind::Tensor},
-               {"key", ParamKind::Tensor},
-               {"value", ParamKind::Tensor},
-               {"output", ParamKind::Tensor},
-               {"logsumexp", ParamKind::Tensor},
-               {"dropout_p", ParamKind::Operand, true},
-               {"is_causal", ParamKind::Operand, true},
-               {"philox_seed", ParamKind::Tensor, true},
-               {"philox_offset", ParamKind::Tensor, true},
-               {"scale", ParamKind::Operand, true}};
-  op.overloads = {{op.params}};
-  op.outputCount = 3;
-  op.doc =
+  OpInfo op = structuredOp(
+      kName,
       "The gradients of query, key and value in sdpfa_fwd without bias and mask; the backward of "
-      "torch.nn.functional.scaled_dot_product_attention";
-  op.normalize = normalize;
-  op.dtypes = dtypes;
-  op.dimMap = dimMap;
-  op.algebra = algebra;
-  op.samples = samples;
+      "torch.nn.functional.scaled_dot_product_attention",
+      {{"grad_output", ParamKind::Tensor},
+       {"query", ParamKind::Tensor},
+       {"key", ParamKind::Tensor},
+       {"value", ParamKind::Tensor},
+       {"output", ParamKind::Tensor},
+       {"logsumexp", ParamKind::Tensor},
+       {"dropout_p", ParamKind::Operand, true},
+       {"is_causal", ParamKind::Operand, true},
+       {"philox_seed", ParamKind::Tensor, true},
+       {"philox_offset", ParamKind::Tensor, true},
+       {"scale", ParamKind::Operand, true}},
+      {normalize, dtypes, dimMap, algebra, samples});
+  op.outputCount = 3;
   return op;
 }
 

@@ -4,6 +4,7 @@
 #include "meshfuse/ops/arguments.h"
 #include "meshfuse/ops/attention.h"
 #include "meshfuse/ops/contraction.h"
+#include "meshfuse/ops/structured_op.h"
 
 namespace meshfuse::ops::sdpfa_fwd {
 
@@ -16,6 +17,7 @@ constexpr size_t kOptions = 5;
 
 void normalize(const Fusion& fusion, std::vector<Arg>& args) {
   checkAttention(kName, fusion, {args.data(), 3}, {args.data() + kOptions, 3});
+  normalizeDropout(kName, fusion, args[kOptions]);
   const int64_t rank = tensorArg(fusion, args[0]).rank();
   const auto check = [&](size_t arg, TypeCategory category, std::string_view rule) {
     if (!isGiven(args[arg])) {
@@ -70,7 +72,7 @@ DimMap dimMap(const OpCall& call) {
       {1, {&Factors::sources, &Factors::features}},
       {2, {&Factors::sources, &Factors::valueFeatures}},
   };
-  const AttentionFactors factors = mapAttention(map, call.tensors, operands, kName);
+  const AttentionFactors factors = mapAttention(map, call, operands, mayDrop(call.args[kOptions]));
   for (size_t tensor = 3; tensor < call.tensors.size(); ++tensor) {
     mapOverScores(map, call, factors, tensor);
   }
@@ -82,13 +84,11 @@ DimMap dimMap(const OpCall& call) {
   return map;
 }
 
-Algebra algebra(const OpCall& /*call*/) { return Algebra::NonLinear; }
-
 std::vector<OpSample> samples(const OpInfo& /*op*/) {
   const auto sample = [](std::vector<std::vector<int64_t>> sizes, std::vector<size_t> tensorArgs,
-                         bool isCausal) {
+                         bool isCausal, double dropout = 0) {
     std::vector<Arg> args(8);
-    args[kOptions] = Scalar(0.0);
+    args[kOptions] = Scalar(dropout);
     args[kOptions + 1] = Scalar(isCausal);
     OpSample result = sampleOf(std::move(sizes), std::move(args), std::move(tensorArgs));
     if (result.tensorArgs.back() == kMask) {
@@ -100,33 +100,31 @@ std::vector<OpSample> samples(const OpInfo& /*op*/) {
           sample({{6, 2, 4, 3}, {6, 2, 4, 3}, {6, 2, 4, 2}}, {0, 1, 2}, true),
           sample({{2, 2, 3, 2, 4}, {2, 2, 3, 2, 4}, {2, 2, 3, 2, 4}}, {0, 1, 2}, true),
           sample({{2, 6, 2, 4}, {2, 6, 3, 4}, {2, 6, 3, 4}, {6, 2, 1}, {2, 1, 2, 3}},
-                 {0, 1, 2, 3, 4}, false)};
+                 {0, 1, 2, 3, 4}, false),
+          sample({{2, 6, 3, 4}, {2, 6, 5, 4}, {2, 6, 5, 4}}, {0, 1, 2}, false, 0.5)};
 }
 
 }  // namespace
 
 OpInfo info() {
-  OpInfo op;
-  op.name = kName;
-  op.params = {{"query", ParamKind::Tensor},
-               {"key", ParamKind::Tensor},
-               {"value", ParamKind::Tensor},
-               {"bias", ParamKind::Tensor, true},
-               {"mask", ParamKind::Tensor, true},
-               {"dropout_p", ParamKind::Operand, true},
-               {"is_causal", ParamKind::Operand, true},
-               {"scale", ParamKind::Operand, true}};
-  op.overloads = {{op.params}};
-  op.outputCount = 4;
-  op.doc =
+  OpInfo op = structuredOp(
+      kName,
       "softmax(query keyᵀ scale + bias) value over [batch, heads, rows, size]: the output, the "
-      "logarithm of each row's sum of exponentials, dropout's seed and offset; a row that attends "
-      "nowhere gives 0; torch.nn.functional.scaled_dot_product_attention";
-  op.normalize = normalize;
-  op.dtypes = dtypes;
-  op.dimMap = dimMap;
-  op.algebra = algebra;
-  op.samples = samples;
+      "logarithm of each row's sum of exponentials, dropout's seed and offset; with dropout_p a "
+      "weight "
+      "is 0 with that probability, else divided by 1 - dropout_p; a row that attends nowhere gives "
+      "0; torch.nn.functional.scaled_dot_product_attention",
+      {{"query", ParamKind::Tensor},
+       {"key", ParamKind::Tensor},
+       {"value", ParamKind::Tensor},
+       {"bias", ParamKind::Tensor, true},
+       {"mask", ParamKind::Tensor, true},
+       {"dropout_p", ParamKind::Operand, true},
+       {"is_causal", ParamKind::Operand, true},
+       {"scale", ParamKind::Operand, true}},
+      {normalize, dtypes, dimMap, always<Algebra::NonLinear>, samples});
+  op.outputCount = 4;
+  op.drawsNumbers = [](const std::vector<Arg>& args) { return mayDrop(args[kOptions]); };
   return op;
 }
 

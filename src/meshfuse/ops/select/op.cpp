@@ -2,6 +2,7 @@
 
 #include "meshfuse/base/error.h"
 #include "meshfuse/ops/arguments.h"
+#include "meshfuse/ops/structured_op.h"
 
 namespace meshfuse::ops::select {
 
@@ -17,8 +18,6 @@ void normalize(const Fusion& fusion, std::vector<Arg>& args) {
                "got " + describe(fusion, args[1]), "use index_select for several indices"});
   }
 }
-
-std::vector<PrimType> dtypes(const OpCall& call) { return {call.tensors[0].dtype}; }
 
 DimMap dimMap(const OpCall& call) {
   const auto selected = static_cast<size_t>(intArg(call.args[2]));
@@ -56,17 +55,10 @@ std::vector<OpSample> samples(const OpInfo& /*op*/) {
 }  // namespace
 
 OpInfo info() {
-  OpInfo op;
-  op.name = "select";
-  op.params = {{"arg", ParamKind::Tensor}, {"index", ParamKind::Value}, {"dim", ParamKind::Int}};
-  op.overloads = {{op.params}};
-  op.doc = "One index of a dimension, which goes away; torch.select";
-  op.normalize = normalize;
-  op.dtypes = dtypes;
-  op.dimMap = dimMap;
-  op.algebra = algebra;
-  op.samples = samples;
-  return op;
+  return structuredOp(
+      "select", "One index of a dimension, which goes away; torch.select",
+      {{"arg", ParamKind::Tensor}, {"index", ParamKind::Value}, {"dim", ParamKind::Int}},
+      {normalize, dtypeOfFirst, dimMap, algebra, samples});
 }
 
 }  // namespace meshfuse::ops::select

@@ -5,6 +5,7 @@
 
 #include "meshfuse/base/error.h"
 #include "meshfuse/ops/arguments.h"
+#include "meshfuse/ops/structured_op.h"
 
 namespace meshfuse::ops::slice {
 
@@ -60,8 +61,6 @@ void normalize(const Fusion& fusion, std::vector<Arg>& args) {
   args[3] = std::monostate();
 }
 
-std::vector<PrimType> dtypes(const OpCall& call) { return {call.tensors[0].dtype}; }
-
 /// A bound as Python's slices take it.
 int64_t clampedBound(int64_t bound, int64_t size) {
   return std::clamp<int64_t>(bound < 0 ? bound + size : bound, 0, size);
@@ -107,8 +106,6 @@ DimMap dimMap(const OpCall& call) {
   return map;
 }
 
-Algebra algebra(const OpCall& /*call*/) { return Algebra::Movement; }
-
 std::vector<OpSample> samples(const OpInfo& /*op*/) {
   return {sampleOf({{6, 4}}, {{}, Ints{0, 1}, Ints{6, 3}}, {0}),
           sampleOf({{6, 4}}, {{}, Ints{2, 0}, Ints{100, 4}}, {0}),
@@ -119,20 +116,15 @@ std::vector<OpSample> samples(const OpInfo& /*op*/) {
 }  // namespace
 
 OpInfo info() {
-  OpInfo op;
-  op.name = "slice";
-  op.params = {{"arg", ParamKind::Tensor},
-               {"start_indices", ParamKind::Sizes},
-               {"end_indices", ParamKind::Sizes},
-               {"strides", ParamKind::Sizes, true},
-               {"manual_normalization", ParamKind::Bool, true, Scalar(false)}};
-  op.overloads = {{op.params}};
-  op.doc = "A part of each dimension, from start to end; torch.Tensor.__getitem__ with slices";
-  op.normalize = normalize;
-  op.dtypes = dtypes;
-  op.dimMap = dimMap;
-  op.algebra = algebra;
-  op.samples = samples;
+  OpInfo op = structuredOp(
+      "slice", "A part of each dimension, from start to end; torch.Tensor.__getitem__ with slices",
+      {{"arg", ParamKind::Tensor},
+       {"start_indices", ParamKind::Sizes},
+       {"end_indices", ParamKind::Sizes},
+       {"strides", ParamKind::Sizes, true},
+       {"manual_normalization", ParamKind::Bool, true, Scalar(false)}},
+      {normalize, dtypeOfFirst, dimMap, always<Algebra::Movement>, samples});
+  op.overloads.front().sequencesAlike = true;
   return op;
 }
 

@@ -6,6 +6,7 @@
 #include "meshfuse/base/text.h"
 #include "meshfuse/ops/arguments.h"
 #include "meshfuse/ops/contraction.h"
+#include "meshfuse/ops/structured_op.h"
 
 namespace meshfuse::ops::squeeze {
 
@@ -27,8 +28,6 @@ void normalize(const Fusion& fusion, std::vector<Arg>& args) {
   }
   args[1] = wrapDims("squeeze", dims, rank, "Squeeze dims are not unique");
 }
-
-std::vector<PrimType> dtypes(const OpCall& call) { return {call.tensors[0].dtype}; }
 
 /// Refuses a dimension that is known to hold more than one element; a symbolic size waits for the call's.
 void checkRemovable(const OpCall& call, int64_t dim) {
@@ -65,8 +64,6 @@ DimMap dimMap(const OpCall& call) {
   return map;
 }
 
-Algebra algebra(const OpCall& /*call*/) { return Algebra::Movement; }
-
 std::vector<OpSample> samples(const OpInfo& /*op*/) {
   const auto sample = [](std::vector<int64_t> sizes, Ints dims) {
     return sampleOf({std::move(sizes)}, {{}, std::move(dims), Scalar(false)}, {0});
@@ -78,19 +75,13 @@ std::vector<OpSample> samples(const OpInfo& /*op*/) {
 }  // namespace
 
 OpInfo info() {
-  OpInfo op;
-  op.name = "squeeze";
-  op.params = {{"arg", ParamKind::Tensor},
-               {"dims", ParamKind::Ints},
-               {"squeeze_expanded", ParamKind::Bool, true, Scalar(false)}};
-  op.overloads = {{op.params}};
-  op.doc = "Removes dims of size 1, and expanded ones with squeeze_expanded=True; torch.squeeze";
-  op.normalize = normalize;
-  op.dtypes = dtypes;
-  op.dimMap = dimMap;
-  op.algebra = algebra;
-  op.samples = samples;
-  return op;
+  return structuredOp(
+      "squeeze",
+      "Removes dims of size 1, and expanded ones with squeeze_expanded=True; torch.squeeze",
+      {{"arg", ParamKind::Tensor},
+       {"dims", ParamKind::Ints},
+       {"squeeze_expanded", ParamKind::Bool, true, Scalar(false)}},
+      {normalize, dtypeOfFirst, dimMap, always<Algebra::Movement>, samples});
 }
 
 }  // namespace meshfuse::ops::squeeze

@@ -6,6 +6,7 @@
 #include "meshfuse/base/text.h"
 #include "meshfuse/ops/arguments.h"
 #include "meshfuse/ops/contraction.h"
+#include "meshfuse/ops/structured_op.h"
 
 namespace meshfuse::ops::stride_order {
 
@@ -35,8 +36,6 @@ void normalize(const Fusion& fusion, std::vector<Arg>& args) {
   }
 }
 
-std::vector<PrimType> dtypes(const OpCall& call) { return {call.tensors[0].dtype}; }
-
 DimMap dimMap(const OpCall& call) {
   DimMap map;
   map.inputs.emplace_back(call.tensors[0].domain.size());
@@ -46,8 +45,6 @@ DimMap dimMap(const OpCall& call) {
   }
   return map;
 }
-
-Algebra algebra(const OpCall& /*call*/) { return Algebra::Movement; }
 
 std::vector<OpSample> samples(const OpInfo& /*op*/) {
   return {
@@ -61,19 +58,12 @@ std::vector<OpSample> samples(const OpInfo& /*op*/) {
 }  // namespace
 
 OpInfo info() {
-  OpInfo op;
-  op.name = "stride_order";
-  op.params = {{"arg", ParamKind::Tensor}, {"stride_order", ParamKind::Ints}};
-  op.overloads = {{op.params}};
-  op.doc =
+  return structuredOp(
+      "stride_order",
       "A copy without gaps whose dimension d is the stride_order[d]-th from the innermost in "
-      "memory; torch.Tensor.permute and torch.Tensor.contiguous";
-  op.normalize = normalize;
-  op.dtypes = dtypes;
-  op.dimMap = dimMap;
-  op.algebra = algebra;
-  op.samples = samples;
-  return op;
+      "memory; torch.Tensor.permute and torch.Tensor.contiguous",
+      {{"arg", ParamKind::Tensor}, {"stride_order", ParamKind::Ints}},
+      {normalize, dtypeOfFirst, dimMap, always<Algebra::Movement>, samples});
 }
 
 }  // namespace meshfuse::ops::stride_order

@@ -1,5 +1,7 @@
 #include "meshfuse/ops/take_along_axis/op.h"
 
+#include <string>
+
 #include "meshfuse/ops/arguments.h"
 #include "meshfuse/ops/contraction.h"
 #include "meshfuse/ops/indexing.h"
@@ -9,57 +11,30 @@ namespace meshfuse::ops::take_along_axis {
 namespace {
 
 void normalize(const Fusion& fusion, std::vector<Arg>& args) {
-  checkIndexDtype("take_along_axis", fusion, args[1]);
-  checkSameRank("take_along_axis", fusion, {args.data(), 2});
-  args[2] = Scalar(wrapDim("take_along_axis", intArg(args[2]), tensorArg(fusion, args[0]).rank()));
+  normalizeTaking("take_along_axis", fusion, args);
 }
 
-std::vector<PrimType> dtypes(const OpCall& call) { return {call.tensors[0].dtype}; }
-
-DimMap dimMap(const OpCall& call) {
-  const int64_t taken = intArg(call.args[2]);
-  DimMap map;
-  map.inputs.assign(2, std::vector<DimFactors>(call.tensors[0].domain.size()));
-  map.outputs.emplace_back();
-  for (int64_t dim = 0; dim < call.tensors[0].rank(); ++dim) {
-    if (dim == taken) {
-      ownDim(map, call.tensors, 0, dim, FactorRole::Opaque);
-      map.outputs[0].push_back(ownDim(map, call.tensors, 1, dim));
-    } else {
-      map.outputs[0].push_back(pairDims(map, call.tensors, 0, dim, 1, dim, FactorRole::Parallel,
-                                        "take_along_axis", "dimension " + std::to_string(dim)));
-    }
-  }
-  return map;
+/// The index and the operand broadcast against each other.
+DimFactors carry(const OpCall& call, DimMap& map, int64_t dim) {
+  return pairDims(map, call.tensors, 0, dim, 1, dim, FactorRole::Parallel, "take_along_axis",
+                  "dimension " + std::to_string(dim));
 }
 
-Algebra algebra(const OpCall& /*call*/) { return Algebra::LinearInFirst; }
+DimMap dimMap(const OpCall& call) { return takenDimMap(call, carry); }
 
 std::vector<OpSample> samples(const OpInfo& /*op*/) {
-  const auto sample = [](std::vector<int64_t> sizes, std::vector<int64_t> index, int64_t dim) {
-    const int64_t bound = sizes[static_cast<size_t>(dim)];
-    return indexSample(std::move(sizes), std::move(index), bound, {{}, {}, Scalar(dim)});
-  };
-  return {sample({4, 6}, {6, 6}, 0), sample({6, 5}, {1, 12}, 1), sample({1, 4, 2}, {6, 2, 2}, 1),
-          sample({5, 3}, {5, 1}, 1)};
+  return {takingSample({4, 6}, {6, 6}, 0), takingSample({6, 5}, {1, 12}, 1),
+          takingSample({1, 4, 2}, {6, 2, 2}, 1), takingSample({5, 3}, {5, 1}, 1)};
 }
 
 }  // namespace
 
 OpInfo info() {
-  OpInfo op;
-  op.name = "take_along_axis";
-  op.params = {{"arg", ParamKind::Tensor}, {"index", ParamKind::Tensor}, {"dim", ParamKind::Int}};
-  op.overloads = {{op.params}};
-  op.doc =
+  return takingOp(
+      "take_along_axis",
       "For each element of index the operand's element at that position of dim; other dims "
-      "broadcast; torch.take_along_dim";
-  op.normalize = normalize;
-  op.dtypes = dtypes;
-  op.dimMap = dimMap;
-  op.algebra = algebra;
-  op.samples = samples;
-  return op;
+      "broadcast; torch.take_along_dim",
+      {normalize, dtypeOfFirst, dimMap, always<Algebra::LinearInFirst>, samples});
 }
 
 }  // namespace meshfuse::ops::take_along_axis

@@ -5,6 +5,7 @@
 #include "meshfuse/base/error.h"
 #include "meshfuse/ops/arguments.h"
 #include "meshfuse/ops/opaque_dims.h"
+#include "meshfuse/ops/structured_op.h"
 
 namespace meshfuse::ops::triu {
 
@@ -33,20 +34,13 @@ std::vector<OpSample> samples(const OpInfo& /*op*/) {
 }  // namespace
 
 OpInfo info() {
-  OpInfo op;
-  op.name = "triu";
-  op.params = {{"arg", ParamKind::Tensor}, {"diagonal", ParamKind::Int, true, Scalar(0)}};
-  op.overloads = {{op.params}};
-  op.doc =
-      "The upper triangles of the matrices in the last two dims, from a diagonal on, zero below; "
-      "torch.triu";
-  op.normalize = normalize;
-  op.dtypes = dtypeOfFirst;
-  op.dimMap = dimMap;
   // An element is moved or zero on every rank, and zeros combine to zero in any way.
-  op.algebra = [](const OpCall&) { return Algebra::Movement; };
-  op.samples = samples;
-  return op;
+  return structuredOp(
+      "triu",
+      "The upper triangles of the matrices in the last two dims, from a diagonal on, zero below; "
+      "torch.triu",
+      {{"arg", ParamKind::Tensor}, {"diagonal", ParamKind::Int, true, Scalar(0)}},
+      {normalize, dtypeOfFirst, dimMap, always<Algebra::Movement>, samples});
 }
 
 }  // namespace meshfuse::ops::triu

@@ -3,6 +3,7 @@
 #include "meshfuse/base/error.h"
 #include "meshfuse/ops/arguments.h"
 #include "meshfuse/ops/reduction.h"
+#include "meshfuse/ops/structured_op.h"
 
 namespace meshfuse::ops::welford {
 
@@ -37,20 +38,14 @@ std::vector<OpSample> samples(const OpInfo& /*op*/) {
 }  // namespace
 
 OpInfo info() {
-  OpInfo op;
-  op.name = "welford";
-  op.params = {{"arg", ParamKind::Tensor}, {"dims", ParamKind::Ints}};
-  op.overloads = {{op.params}};
-  op.outputCount = 3;
-  op.doc =
+  OpInfo op = structuredOp(
+      "welford",
       "Average, sum of squared deviations from it, and number of elements over dims, all zero "
       "without elements; "
-      "torch.var_mean times that number";
-  op.normalize = normalize;
-  op.dtypes = dtypes;
-  op.dimMap = dimMap;
-  op.algebra = [](const OpCall&) { return Algebra::NonLinear; };
-  op.samples = samples;
+      "torch.var_mean times that number",
+      {{"arg", ParamKind::Tensor}, {"dims", ParamKind::Ints}},
+      {normalize, dtypes, dimMap, always<Algebra::NonLinear>, samples});
+  op.outputCount = 3;
   return op;
 }
 

@@ -1,0 +1,14 @@
+// What the evaluations of scans share.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "meshfuse/evaluator/op_evaluation.h"
+
+namespace meshfuse {
+
+/// A call (arg, dim, init) of a scan: `scan` over arg, or over init and arg where init is given, without the result for init
+/// alone.
+at::Tensor scanFrom(const EvalCall& call, at::Tensor (*scan)(const at::Tensor& arg, int64_t dim));
+
+}  // namespace meshfuse
