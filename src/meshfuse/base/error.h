@@ -10,7 +10,7 @@
 namespace meshfuse {
 
 /// Which Python exception a user error surfaces as.
-enum class ErrorKind : uint8_t { Value, Type, Runtime, Index, NotImplemented };
+enum class ErrorKind : uint8_t { Value, Type, Runtime, Index, NotImplemented, ZeroDivision };
 
 /// The four parts of a user error, in the order they are printed: `op: rule: found; wayOut` — e.g.
 /// `permute: dims must name each axis once: got [0, 0] for 'tv0' of rank 2; pass a permutation of

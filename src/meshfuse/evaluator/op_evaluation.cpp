@@ -129,6 +129,11 @@ void checkResult(const EvalCall& call, const std::vector<PolymorphicValue>& resu
 }
 
 [[noreturn]] void throwTorchError(const OpInfo& op, const c10::Error& error) {
+  if (std::string_view(error.what_without_backtrace()) == "ZeroDivisionError") {
+    throwUser(ErrorKind::ZeroDivision,
+              {op.name, "the divisor of an integer division is not zero",
+               "got a divisor with zeros (ZeroDivisionError)", "divide by non-zero numbers"});
+  }
   throwUser(ErrorKind::Runtime, {op.name, "torch runs the operation",
                                  error.what_without_backtrace(), "see torch's message"});
 }

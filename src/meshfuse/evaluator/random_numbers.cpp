@@ -54,12 +54,13 @@ at::Tensor fill(const RandomStream& stream, at::IntArrayRef sizes, Number number
 
 /// The greatest number of the element type below `high`.
 at::Tensor below(const at::Tensor& high, double exact) {
-  const double rounded = high.item<double>();
+  const double rounded = high.to(at::kDouble).item<double>();
   if (rounded < exact) {
     return high;
   }
   // Floats of a sign are ordered as their bits are.
-  const at::ScalarType bits = high.element_size() == 2   ? at::kShort
+  const at::ScalarType bits = high.element_size() == 1   ? at::kChar
+                              : high.element_size() == 2 ? at::kShort
                               : high.element_size() == 4 ? at::kInt
                                                          : at::kLong;
   if (rounded == 0.0) {
@@ -113,7 +114,12 @@ at::Tensor uniformNumbers(const RandomStream& stream, at::IntArrayRef sizes, dou
                                             : fill<float>(stream, sizes, place).to(dtype);
   if (low < high) {
     const at::Tensor bound = at::full({}, high, dtype);
-    numbers = at::where(at::ge(numbers, high), below(bound, high), numbers);
+    const at::Tensor limit = below(bound, high);
+    // ATen compares and chooses no 8-bit floats.
+    numbers = at::isFloat8Type(dtype) ? at::where(at::ge(numbers.to(at::kFloat), high),
+                                                  limit.view(at::kByte), numbers.view(at::kByte))
+                                            .view(dtype)
+                                      : at::where(at::ge(numbers, high), limit, numbers);
   }
   return numbers.to(device);
 }

@@ -98,7 +98,7 @@ std::optional<Scalar> foldRow(int32_t row, std::span<const Scalar> operands, OpT
     const std::optional<Scalar> value = functions[row](types.compute, operands);
     return value ? std::optional(value->castTo(types.result)) : std::nullopt;
   } catch (const scalar_math::ZeroDivisor&) {
-    throwUser(ErrorKind::Value,
+    throwUser(ErrorKind::ZeroDivision,
               {pointwiseRows()[static_cast<size_t>(row)].name,
                "the divisor of an integer division is not zero",
                "got a constant zero divisor (ZeroDivisionError)", "divide by a non-zero number"});

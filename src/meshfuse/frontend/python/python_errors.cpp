@@ -14,6 +14,20 @@ namespace nb = nanobind;
 namespace meshfuse {
 namespace {
 
+/// What callers of torch catch for an integer divided by zero, RuntimeError, and what those of Python do.
+PyObject* zeroDivisionError() noexcept {
+  static PyObject* type = nullptr;
+  if (type == nullptr) {
+    PyObject* bases = PyTuple_Pack(2, PyExc_ZeroDivisionError, PyExc_RuntimeError);
+    if (bases != nullptr) {
+      type = PyErr_NewExceptionWithDoc("meshfuse.IntegerZeroDivisionError",
+                                       "An integer is divided by zero.", bases, nullptr);
+      Py_DECREF(bases);
+    }
+  }
+  return type == nullptr ? PyExc_ZeroDivisionError : type;
+}
+
 PyObject* exceptionOf(ErrorKind kind) noexcept {
   switch (kind) {
     case ErrorKind::Value:
@@ -26,6 +40,8 @@ PyObject* exceptionOf(ErrorKind kind) noexcept {
       return PyExc_IndexError;
     case ErrorKind::NotImplemented:
       return PyExc_NotImplementedError;
+    case ErrorKind::ZeroDivision:
+      return zeroDivisionError();
   }
   return PyExc_RuntimeError;
 }

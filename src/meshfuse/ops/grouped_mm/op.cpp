@@ -92,6 +92,7 @@ std::vector<PrimType> dtypes(const OpCall& call) {
     return {std::get<PrimType>(call.args[kRest.dtype()])};
   }
   checkSameDtype("grouped_mm", call.tensors.first(2));
+  checkProductType("grouped_mm", call.tensors[0].dtype);
   return {call.tensors[0].dtype};
 }
 
