@@ -79,7 +79,7 @@ def test_refusals() -> None:
     for value, found in (
         (x, "tv0: Float[2] is an input already"),
         (meshfuse.ops.neg(x), "tv1: Float[2] is computed"),
-        (meshfuse.define_scalar(2.0), "c0: Double is a constant"),
+        (meshfuse.define_scalar(2.0), "c0: Double = 2.0 is a constant"),
     ):
         assert error_of(RuntimeError, lambda value=value: fusion.add_input(value)).startswith(
             rule + found
