@@ -77,6 +77,20 @@ def with_communication(rank: Rank) -> None:
     partial = DTensor.from_local(full, mesh, [Partial()], run_check=False)
     (b,) = define("relu").execute([partial])
     rank.reports["relu of partial"] = torch.equal(whole(b), (full * rank.size).relu())
+    for first in ("set", "neg"):
+        (b,) = define(first, "relu").execute([partial])
+        wanted = (full if first == "set" else -full) * rank.size
+        rank.reports[f"relu of {first} of partial"] = torch.equal(whole(b), wanted.relu())
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1])
+        fd.add_output(fd.ops.relu(fd.ops.sum(fd.ops.add(x, x), 0)))
+        fd.add_output(fd.ops.add(fd.ops.add(x, x), 1.0))
+    (a, b) = fd.execute([distribute_tensor(full, mesh, [Shard(0)])])
+    rank.reports["after a sum"] = torch.equal(whole(a), (full + full).sum(0).relu())
+    (a, b) = fd.execute([partial])
+    rank.reports["a number after a sum of partial"] = torch.equal(
+        whole(b), full * 2 * rank.size + 1
+    )
     (b,) = define("sum", "exp").validate([distribute_tensor(full, mesh, [Shard(0)])])
     rank.reports["validated"] = torch.allclose(whole(b), full.sum(0).exp())
     dist.destroy_process_group()
@@ -131,6 +145,12 @@ def different_known_definitions(rank: Rank) -> None:
     rank.report_error("known", lambda: (relu if first else exp).execute([d]))
     rank.report_error("known sizes", lambda: relu.execute([d if first else wide]))
     rank.report_error("known and new", lambda: (relu if first else new).execute([d]))
+    with FusionDefinition() as scaled:
+        x, k = scaled.define_tensor([-1, -1]), scaled.define_scalar(DataType.Double)
+        scaled.add_output(scaled.ops.relu(scaled.ops.mul(scaled.ops.sum(x, 0), k)))
+    rank.report_error("numbers", lambda: scaled.execute([d, 2.0 if first else 3.0]))
+    scaled.execute([d, 2.0])
+    rank.report_error("known numbers", lambda: scaled.execute([d, 2.0 if first else 3.0]))
     rank.report_error("without calls", lambda: (relu if first else define("neg")).execute([d]))
     rank.reports["after"] = [
         torch.equal(whole(relu.execute([d])[0]), whole(d).sum(0).relu()) for _ in range(2)

@@ -29,6 +29,10 @@ def test_operations_with_communication(size: int, ranks: RankServer) -> None:
         assert report == {
             "relu of sum": True,
             "relu of partial": True,
+            "relu of set of partial": True,
+            "relu of neg of partial": True,
+            "after a sum": True,
+            "a number after a sum of partial": True,
             "validated": True,
         }
 
@@ -65,6 +69,10 @@ def test_ranks_that_call_different_known_definitions_are_named_and_go_on(
                 re.sub(r", reshard", "", report[name]["text"]),
             ), report[name]["text"]
             assert report[name]["seconds"] < 10
+        for name in ("numbers", "known numbers"):
+            text = report[name]["text"]
+            assert "called with 2.0' (fingerprint" in text, text
+            assert "called with 3.0' (fingerprint" in text, text
         assert report["after"] == [True, True]
 
 

@@ -5,6 +5,7 @@
 #include <barrier>
 #include <thread>
 
+#include "meshfuse/values/torch_types.h"
 #include "runtime/sample_fusions.h"
 
 namespace meshfuse::testing {
@@ -27,6 +28,77 @@ void expectResult(const Fusion& fusion, const KernelArgumentHolder& inputs,
   }
   EXPECT_EQ(executor.lastWasElementwise(), elementwise);
   EXPECT_EQ(executor.boundProgramCount(), 1U);
+}
+
+at::Tensor sampleTensor(const OpSample::Tensor& tensor) {
+  const at::Tensor values =
+      at::rand(tensor.sizes, at::kDouble) * (tensor.high - tensor.low) + tensor.low;
+  const bool isWhole = categoryOf(tensor.dtype) == TypeCategory::Integral;
+  return tensor.dtype == PrimType::Bool
+             ? at::gt(values, 0)
+             : (isWhole ? at::floor(values) : values).to(torchDtype(tensor.dtype));
+}
+
+/// NaN is NaN.
+bool isSameTensor(const at::Tensor& a, const at::Tensor& b) {
+  const at::ScalarType wide = a.is_complex() ? at::kComplexDouble : at::kDouble;
+  return a.scalar_type() == b.scalar_type() &&
+         at::allclose(a.to(wide), b.to(wide), 0.0, 0.0, /*equal_nan=*/true);
+}
+
+std::vector<at::Tensor> tensorsOf(KernelArgumentHolder&& results) {
+  std::vector<at::Tensor> tensors;
+  for (size_t i = 0; i < results.size(); ++i) {
+    tensors.push_back(std::move(results[i]).takeTensor());
+  }
+  return tensors;
+}
+
+/// Contiguous tensors, each as it is, copied, and added to itself, go into every operation: what comes first decides nothing of
+/// what comes next.
+TEST(FusionExecutor, EveryOperationAfterACopyAndASum) {
+  int64_t ran = 0;
+  for (const OpInfo* op : allOps()) {
+    if (op->samples == nullptr || op->drawsNumbers != nullptr) {
+      continue;
+    }
+    for (const OpSample& sample : op->samples(*op)) {
+      for (const std::string_view before : {"set", "add"}) {
+        Fusion fusion;
+        std::vector<ValId> operands;
+        KernelArgumentHolder inputs;
+        for (const OpSample::Tensor& tensor : sample.tensors) {
+          const ValId input = addInput(fusion, tensor.sizes, tensor.dtype, true);
+          std::vector<Arg> args{input};
+          if (before == "add") {
+            args.emplace_back(Scalar(0));
+          }
+          operands.push_back(call(fusion, before, std::move(args)));
+          inputs.push(sampleTensor(tensor));
+        }
+        for (const ValId output : addCall(fusion, *op, sampleArgs(*op, sample, operands))) {
+          if (fusion.val(output).isTensor()) {
+            fusion.addOutput(output);
+          }
+        }
+        if (operands.empty() || fusion.outputs().empty()) {
+          continue;
+        }
+        FusionExecutor executor(fusion);
+        CallContext byOperation;
+        byOperation.dispatchAll = true;
+        const std::vector<at::Tensor> expected = tensorsOf(executor.execute(inputs, byOperation));
+        const std::vector<at::Tensor> got = tensorsOf(executor.execute(inputs));
+        ASSERT_EQ(got.size(), expected.size());
+        for (size_t i = 0; i < got.size(); ++i) {
+          EXPECT_EQ(got[i].sizes(), expected[i].sizes()) << op->name << " after " << before;
+          EXPECT_TRUE(isSameTensor(got[i], expected[i])) << op->name << " after " << before;
+        }
+        ++ran;
+      }
+    }
+  }
+  EXPECT_GT(ran, 500);
 }
 
 TEST(FusionExecutor, CopiesAnyDtypeInOneLoop) {

@@ -54,10 +54,12 @@ std::string operandName(const OpInfo& op, const OpSample& sample, size_t tensor)
   return std::string(op.params[sample.tensorArgs[tensor]].name);
 }
 
-void tryType(const OpInfo& op, OpSample sample, PrimType from, PrimType to, OperandTypes& types) {
-  for (OpSample::Tensor& tensor : sample.tensors) {
-    if (tensor.dtype == from) {
-      tensor.dtype = to;
+/// The types of the results with the operands of type `from` given the type `to`, all but number `kept`; nullopt if refused.
+std::optional<std::string> resultTypes(const OpInfo& op, OpSample sample, PrimType from,
+                                       PrimType to, std::optional<size_t> kept) {
+  for (size_t i = 0; i < sample.tensors.size(); ++i) {
+    if (sample.tensors[i].dtype == from && i != kept) {
+      sample.tensors[i].dtype = to;
     }
   }
   try {
@@ -66,10 +68,36 @@ void tryType(const OpInfo& op, OpSample sample, PrimType from, PrimType to, Oper
     for (const ValId output : call.outputs) {
       results.emplace_back(nameOf(call.fusion.val(output).dtype()));
     }
-    types.results.emplace_back(nameOf(to), joinText(results, ", "));
-  } catch (const UserError& error) {
-    types.refusals.emplace_back(nameOf(to), error.what());
+    return joinText(results, ", ");
+  } catch (const UserError&) {
+    return std::nullopt;
   }
+}
+
+/// Where all operands together are refused, one of them may have a type of its own that does not follow the others.
+void tryType(const OpInfo& op, const OpSample& sample, PrimType from, PrimType to,
+             OperandTypes& types) {
+  const std::string name(nameOf(to));
+  if (const auto results = resultTypes(op, sample, from, to, std::nullopt)) {
+    types.results.emplace_back(name, *results);
+    return;
+  }
+  for (size_t i = 0; i < sample.tensors.size() && sample.tensors.size() > 2; ++i) {
+    if (sample.tensors[i].dtype != from) {
+      continue;
+    }
+    if (const auto results = resultTypes(op, sample, from, to, i)) {
+      types.results.emplace_back(
+          name + " (" + operandName(op, sample, i) + ": " + std::string(nameOf(from)) + ")",
+          *results);
+      return;
+    }
+  }
+  OpSample changed = sample;
+  for (OpSample::Tensor& tensor : changed.tensors) {
+    tensor.dtype = tensor.dtype == from ? to : tensor.dtype;
+  }
+  types.refusals.emplace_back(name, *errorOf(op, changed));
 }
 
 std::string placementsText(const std::vector<Placement>& placements) {
@@ -170,7 +198,9 @@ std::vector<OperandTypes> operandTypesOf(const OpInfo& op) {
       }
     }
     for (const PrimType type : allPrimTypes()) {
-      if (categoryOf(type) != TypeCategory::None && !torchNameOf(type).empty()) {
+      // Packed 4-bit floats become their unpacked type when an input is defined.
+      if (categoryOf(type) != TypeCategory::None && !torchNameOf(type).empty() &&
+          type != PrimType::Float4_e2m1fn_x2) {
         tryType(op, sample, tensor.dtype, type, types);
       }
     }

@@ -149,10 +149,10 @@ void BoundProgram::run(std::span<const ArgView> args, const CallContext& context
   if (distributed_ && context.collectives != nullptr) {
     if (isCheckedEachCall(context.rankCheck)) {
       const BlockingScope scope(context.blocking);
-      agree(context);
+      agree(args, context);
     } else if (agreement_.load(std::memory_order_acquire) != Agreement::Done) {
       const BlockingScope scope(context.blocking);
-      agreeOnce(context);
+      agreeOnce(args, context);
     }
   }
   results.programId = id_;
@@ -184,11 +184,23 @@ bool BoundProgram::isCheckedEachCall(RankCheck check) const noexcept {
          (check == RankCheck::Communicating && communicates_ && isOnCpu_);
 }
 
-void BoundProgram::agree(const CallContext& context) const {
-  context.collectives->agree(mesh_, fingerprint_, summary_);
+/// The numbers among the arguments are part of what ranks compare: a result is one tensor of the mesh only if they are the same.
+void BoundProgram::agree(std::span<const ArgView> args, const CallContext& context) const {
+  uint64_t fingerprint = fingerprint_;
+  std::vector<std::string> numbers;
+  for (const ArgView& arg : args) {
+    if (!arg.isTensor()) {
+      const Scalar number = arg.scalar();
+      fingerprint = hashMix(fingerprint, number.hash());
+      numbers.push_back(number.toText());
+    }
+  }
+  context.collectives->agree(
+      mesh_, fingerprint,
+      numbers.empty() ? summary_ : summary_ + ", called with " + joinText(numbers, ", "));
 }
 
-void BoundProgram::agreeOnce(const CallContext& context) const {
+void BoundProgram::agreeOnce(std::span<const ArgView> args, const CallContext& context) const {
   for (;;) {
     Agreement state = Agreement::None;
     if (agreement_.compare_exchange_strong(state, Agreement::Running)) {
@@ -201,7 +213,7 @@ void BoundProgram::agreeOnce(const CallContext& context) const {
   }
   Agreement outcome = Agreement::None;
   try {
-    agree(context);
+    agree(args, context);
     outcome = Agreement::Done;
   } catch (...) {
     agreement_.store(outcome);

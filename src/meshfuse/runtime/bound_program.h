@@ -51,8 +51,8 @@ class BoundProgram {
 
   const Fusion& fusion() const;
   bool isCheckedEachCall(RankCheck check) const noexcept;
-  void agree(const CallContext& context) const;
-  void agreeOnce(const CallContext& context) const;
+  void agree(std::span<const ArgView> args, const CallContext& context) const;
+  void agreeOnce(std::span<const ArgView> args, const CallContext& context) const;
   void runElementwise(std::span<const ArgView> args, const CallContext& context,
                       CallResults& results) const;
   void evaluate(std::span<const ArgView> args, const CallContext& context,

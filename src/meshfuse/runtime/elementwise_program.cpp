@@ -1,5 +1,6 @@
 #include "meshfuse/runtime/elementwise_program.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <unordered_map>
@@ -8,7 +9,6 @@
 #include <c10/util/SmallVector.h>
 
 #include "meshfuse/ops/op_info.h"
-#include "meshfuse/ops/reshard.h"
 #include "meshfuse/runtime/allocation.h"
 #include "meshfuse/values/torch_types.h"
 
@@ -58,7 +58,7 @@ class ElementwiseProgram::Builder {
 
   bool build(ElementwiseProgram& program) {
     // All reads come before all writes, so what is written has to be computed as a whole first.
-    if (!fusion_.writes().empty() || !takeShape(program) || !takeInputs() ||
+    if (!fusion_.writes().empty() || !hasKnownCallsOnly() || !takeShape(program) || !takeInputs() ||
         !takeOutputs(program)) {
       return false;
     }
@@ -72,14 +72,16 @@ class ElementwiseProgram::Builder {
   }
 
  private:
+  /// Whether each call is one that a step can do. A resharding is none, nor is one that moves nothing.
+  bool hasKnownCallsOnly() const {
+    const OpInfo* set = findOp("set");
+    return std::ranges::all_of(fusion_.exprs(),
+                               [&](const Expr& expr) { return expr.op == set || expr.op == add_; });
+  }
+
   /// The shape and dtype of the first tensor argument that a call uses stand for all.
   bool takeShape(ElementwiseProgram& program) {
-    const OpInfo* set = findOp("set");
-    const OpInfo* add = findOp("add");
     for (const Expr& expr : fusion_.exprs()) {
-      if (expr.op != set && expr.op != add) {
-        return false;
-      }
       for (ValId id : inputsOf(expr)) {
         const std::optional<size_t> position = positionOf(id);
         if (position && args_[*position].isTensor()) {
@@ -146,7 +148,7 @@ class ElementwiseProgram::Builder {
       return false;
     }
     Step step;
-    const bool isAdd = expr.op->name == "add";
+    const bool isAdd = expr.op == add_;
     if (isAdd && program.addTensors_ == nullptr) {
       return false;
     }
@@ -233,6 +235,7 @@ class ElementwiseProgram::Builder {
     return std::nullopt;
   }
 
+  const OpInfo* add_ = findOp("add");
   const Fusion& fusion_;
   std::span<const ArgView> args_;
   const c10::TensorImpl* model_ = nullptr;
