@@ -70,10 +70,11 @@ TEST(FusionExecutor, EveryOperationAfterACopyAndASum) {
         for (const OpSample::Tensor& tensor : sample.tensors) {
           const ValId input = addInput(fusion, tensor.sizes, tensor.dtype, true);
           std::vector<Arg> args{input};
-          if (before == "add") {
+          const bool isAdded = before == "add" && tensor.dtype != PrimType::Bool;
+          if (isAdded) {
             args.emplace_back(Scalar(0));
           }
-          operands.push_back(call(fusion, before, std::move(args)));
+          operands.push_back(call(fusion, isAdded ? "add" : "set", std::move(args)));
           inputs.push(sampleTensor(tensor));
         }
         for (const ValId output : addCall(fusion, *op, sampleArgs(*op, sample, operands))) {

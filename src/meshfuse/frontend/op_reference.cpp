@@ -54,11 +54,19 @@ std::string operandName(const OpInfo& op, const OpSample& sample, size_t tensor)
   return std::string(op.params[sample.tensorArgs[tensor]].name);
 }
 
-/// The types of the results with the operands of type `from` given the type `to`, all but number `kept`; nullopt if refused.
+/// An operand whose type does not follow the others'.
+struct OwnType {
+  size_t operand;
+  PrimType type;
+};
+
+/// The types of the results with the operands of type `from` given the type `to`, but for `own`; nullopt if refused.
 std::optional<std::string> resultTypes(const OpInfo& op, OpSample sample, PrimType from,
-                                       PrimType to, std::optional<size_t> kept) {
+                                       PrimType to, std::optional<OwnType> own) {
   for (size_t i = 0; i < sample.tensors.size(); ++i) {
-    if (sample.tensors[i].dtype == from && i != kept) {
+    if (own && i == own->operand) {
+      sample.tensors[i].dtype = own->type;
+    } else if (sample.tensors[i].dtype == from) {
       sample.tensors[i].dtype = to;
     }
   }
@@ -74,30 +82,38 @@ std::optional<std::string> resultTypes(const OpInfo& op, OpSample sample, PrimTy
   }
 }
 
-/// Where all operands together are refused, one of them may have a type of its own that does not follow the others.
+/// Where all operands together are refused, one of them may have a type of its own, as attention's logsumexp has.
+std::optional<OwnType> ownTypeIn(const OpInfo& op, const OpSample& sample, PrimType from,
+                                 PrimType to) {
+  for (size_t i = 0; i < sample.tensors.size() && sample.tensors.size() > 2; ++i) {
+    for (const PrimType type : {from, PrimType::Float}) {
+      if (sample.tensors[i].dtype == from &&
+          resultTypes(op, sample, from, to, OwnType{i, type}).has_value()) {
+        return OwnType{i, type};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 void tryType(const OpInfo& op, const OpSample& sample, PrimType from, PrimType to,
              OperandTypes& types) {
-  const std::string name(nameOf(to));
+  std::string name(nameOf(to));
   if (const auto results = resultTypes(op, sample, from, to, std::nullopt)) {
-    types.results.emplace_back(name, *results);
+    types.results.emplace_back(std::move(name), *results);
     return;
   }
-  for (size_t i = 0; i < sample.tensors.size() && sample.tensors.size() > 2; ++i) {
-    if (sample.tensors[i].dtype != from) {
-      continue;
-    }
-    if (const auto results = resultTypes(op, sample, from, to, i)) {
-      types.results.emplace_back(
-          name + " (" + operandName(op, sample, i) + ": " + std::string(nameOf(from)) + ")",
-          *results);
-      return;
-    }
+  if (const std::optional<OwnType> own = ownTypeIn(op, sample, from, to)) {
+    name +=
+        " (" + operandName(op, sample, own->operand) + ": " + std::string(nameOf(own->type)) + ")";
+    types.results.emplace_back(std::move(name), *resultTypes(op, sample, from, to, own));
+    return;
   }
   OpSample changed = sample;
   for (OpSample::Tensor& tensor : changed.tensors) {
     tensor.dtype = tensor.dtype == from ? to : tensor.dtype;
   }
-  types.refusals.emplace_back(name, *errorOf(op, changed));
+  types.refusals.emplace_back(std::move(name), *errorOf(op, changed));
 }
 
 std::string placementsText(const std::vector<Placement>& placements) {
