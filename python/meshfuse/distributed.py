@@ -25,6 +25,8 @@ class CollectiveRecord(NamedTuple):
 
 
 def _binding(mesh: DeviceMesh) -> _C.MeshBinding:
+    # What is set or logged before the first call outlives the object that is returned.
+    _C._remember_mesh(mesh)
     description = describe_mesh(mesh)
     return _C.MeshBinding(
         description.ranks, description.shape, description.group_names, description.rank

@@ -11,6 +11,7 @@ import threading
 
 import torch
 import torch.distributed as dist
+from meshfuse.distributed import set_collective_deadline
 from rank_processes import Rank, run_ranks
 from torch.distributed.tensor import (
     DTensor,
@@ -233,6 +234,21 @@ def in_place_refused(rank: Rank) -> None:
     if rank.rank == 0:
         rank.report_error("alone", lambda: fd.execute([a, twos]))
         rank.reports["untouched alone"] = a._version == 1
+
+
+def early_deadline(rank: Rank) -> None:
+    """A deadline that is set before a mesh's first call holds for it."""
+    rank.start()
+    mesh = dist.init_device_mesh("cpu", (rank.size,))
+    set_collective_deadline(1.0, mesh)
+    d = distribute_tensor(seeded(4, 4), mesh, [Shard(0)])
+    afterwards = dist.new_group([0, 1])
+    if rank.rank == 0:
+        rank.report_error("early", lambda: define("sum", "relu").execute([d]))
+    dist.barrier(afterwards)
+    del mesh, d
+    gc.collect()
+    dist.destroy_process_group()
 
 
 def rank_dies(rank: Rank) -> None:

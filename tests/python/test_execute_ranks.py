@@ -110,6 +110,13 @@ def test_no_rank_writes_when_another_could_not(ranks: RankServer) -> None:
     assert reports[0]["untouched alone"]
 
 
+def test_a_deadline_set_before_the_first_call_holds(ranks: RankServer) -> None:
+    report = ranks.reports("early_deadline", 2)[0]["early"]
+    assert report["kind"] == "RuntimeError"
+    assert "within 1 s: rank 1 has" in report["text"]
+    assert report["seconds"] < 5
+
+
 def test_a_rank_that_dies_is_named_and_plain_calls_go_on(ranks: RankServer) -> None:
     survivor = ranks.run("rank_dies", 2)[0]
     assert survivor["reports"]["after"]["kind"] == "RuntimeError", survivor

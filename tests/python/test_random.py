@@ -144,7 +144,9 @@ def test_distributions_that_do_not_exist_are_refused(
 ) -> None:
     with FusionDefinition() as fd:
         fd.add_output(getattr(fd.ops, name)(first, second, [4]))
-    with pytest.raises(RuntimeError, match=f"{name}: the range is finite and not reversed"):
+    with pytest.raises(
+        RuntimeError, match=f"{name}: the range is finite in the type and not reversed"
+    ):
         fd.execute([])
 
 

@@ -156,3 +156,61 @@ def test_sizes_that_overflow_when_executed_name_the_op() -> None:
     with pytest.raises(ValueError, match=f"pad: {OVERFLOW}the sum of "):
         fd.execute([2**63 - 1, torch.ones(3)])
     assert fd.execute([1, torch.ones(3)])[0].tolist() == [0, 1, 1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda a, b: ops.minimum(a, b),
+        lambda a, b: ops.lt(a, b),
+        lambda a, b: ops.eq(a, b),
+        lambda a, b: ops.where(ops.lt(a, 2), a, b),
+        lambda a, b: ops.threshold(a, b, 0),
+    ],
+)
+@pytest.mark.parametrize("number", [2**40, -(2**31) - 1])
+def test_numbers_are_not_wrapped_where_they_are_compared(
+    build: Callable[[Any, Any], Any], number: int
+) -> None:
+    for constant in (True, False):
+        with FusionDefinition() as fd:
+            a = fd.define_tensor([-1], dtype=DataType.Int32)
+            b = fd.define_scalar(number) if constant else fd.define_scalar(DataType.Int)
+            fd.add_output(build(a, b))
+        inputs = [torch.tensor([1, 3], dtype=torch.int32)] + ([] if constant else [number])
+        with pytest.raises(RuntimeError, match="which Int32 does not hold; cast the tensors"):
+            fd.execute(inputs)
+
+
+@pytest.mark.parametrize("name", ["sum", "prod"])
+def test_uint64_has_no_sum(name: str) -> None:
+    with FusionDefinition() as fd:
+        a = fd.define_tensor([-1], dtype=DataType.UInt64)
+        b = fd.define_tensor([-1], dtype=DataType.Int)
+        with pytest.raises(RuntimeError, match=f"{name}: Input and dtype other than UInt64"):
+            getattr(ops, name)(a, [0])
+        with pytest.raises(RuntimeError, match=f"{name}: Input and dtype other than UInt64"):
+            getattr(ops, name)(b, [0], dtype=DataType.UInt64)
+        fd.add_output(a)
+
+
+def test_bounds_of_powers_of_two_and_ranges_of_small_types() -> None:
+    x = torch.tensor([0.25, 1.0, 8.0]).to(torch.float8_e8m0fnu)
+    with FusionDefinition() as fd:
+        a = fd.define_tensor([-1], dtype=DataType.Float8_e8m0fnu)
+        fd.add_output(ops.clamp(a, None, None))
+        fd.add_output(ops.clamp(a, 1.0, None))
+        fd.add_output(ops.clamp(a, None, 2.0))
+    kept, raised, lowered = (result.float().tolist() for result in fd.execute([x]))
+    assert (kept, raised, lowered) == ([0.25, 1, 8], [1, 1, 8], [0.25, 1, 2])
+    for dtype in (DataType.Float8_e4m3fn, DataType.Float8_e5m2, DataType.Half, DataType.BFloat16):
+        with FusionDefinition() as fd:
+            low, high = fd.define_scalar(-1.0), fd.define_scalar(0.0)
+            fd.add_output(ops.uniform(low, high, [4000], dtype=dtype))
+        (numbers,) = fd.execute([])
+        assert ((numbers.float() >= -1) & (numbers.float() < 0)).all()
+    with FusionDefinition() as fd:
+        low, high = fd.define_scalar(0.0), fd.define_scalar(1e10)
+        fd.add_output(ops.uniform(low, high, [4], dtype=DataType.Half))
+    with pytest.raises(RuntimeError, match="uniform: the range is finite in the type"):
+        fd.execute([])

@@ -1,9 +1,12 @@
 #include "meshfuse/evaluator/pointwise_eval.h"
 
 #include <array>
+#include <limits>
+#include <string>
 
 #include <ATen/ATen.h>
 
+#include "meshfuse/base/error.h"
 #include "meshfuse/evaluator/pointwise_functions.h"
 #include "meshfuse/ops/infer.h"
 #include "meshfuse/ops/pointwise.h"
@@ -47,6 +50,29 @@ at::Tensor operandOf(const PolymorphicValue& value, at::ScalarType dtype, at::De
   return toTensor(value, device).to(dtype);
 }
 
+/// Classes whose results a wrapped number would make wrong; sums, products and bits wrap as the elements do.
+bool needsWholeNumber(DtypeClass types) {
+  return types == DtypeClass::Compare || types == DtypeClass::Order ||
+         types == DtypeClass::PromoteReal || types == DtypeClass::Select ||
+         types == DtypeClass::KeepFirst;
+}
+
+/// Refuses a number that Int32 does not hold where the call is computed in it.
+void checkFitsInt32(const OpInfo& op, size_t position, const PolymorphicValue& value) {
+  if (value.is<at::Tensor>() || !value.is<int64_t>()) {
+    return;
+  }
+  const int64_t number = value.as<int64_t>();
+  if (number < std::numeric_limits<int32_t>::min() ||
+      number > std::numeric_limits<int32_t>::max()) {
+    throwUser(ErrorKind::Runtime,
+              {op.name, "a number is compared and chosen in the type of the tensors beside it",
+               "x" + std::to_string(position) + " is " + std::to_string(number) +
+                   ", which Int32 does not hold",
+               "cast the tensors to DataType.Int"});
+  }
+}
+
 /// ATen has few functions of 8-bit floats; Float holds all their values.
 at::ScalarType calculationType(PrimType compute) {
   return isReducedFloat(compute) && bitsOf(compute) == 8 ? at::kFloat : torchDtype(compute);
@@ -64,6 +90,9 @@ std::vector<PolymorphicValue> evaluatePointwise(const EvalCall& call) {
   std::array<at::Tensor, 4> x;
   for (size_t i = 0; i < call.values.size(); ++i) {
     const bool isCondition = row.types == DtypeClass::Select && i == 0;
+    if (types.compute == PrimType::Int32 && needsWholeNumber(row.types)) {
+      checkFitsInt32(op, i, call.values[i]);
+    }
     x[i] = operandOf(call.values[i], isCondition ? at::kBool : compute, device);
   }
   const at::Tensor result =

@@ -64,16 +64,24 @@ at::Tensor below(const at::Tensor& high, double exact) {
                               : high.element_size() == 4 ? at::kInt
                                                          : at::kLong;
   if (rounded == 0.0) {
-    return at::ones({}, bits).view(high.scalar_type()).neg();
+    // The smallest number with the sign bit set.
+    return at::ones({}, bits)
+        .bitwise_or(at::ones({}, bits).bitwise_left_shift(8 * high.element_size() - 1))
+        .view(high.scalar_type());
   }
   return high.view(bits).add(rounded > 0 ? -1 : 1).view(high.scalar_type());
+}
+
+/// Whether the number is finite in the type, rounded as it may be.
+bool holds(at::ScalarType dtype, double number) {
+  return std::isfinite(at::full({}, number, at::kDouble).to(dtype).to(at::kDouble).item<double>());
 }
 
 /// The numbers that decide a distribution are finite in the type that is computed in, and in order.
 void checkDistribution(bool isRight, std::string_view op, double first, double second) {
   if (!isRight) {
     throwUser(ErrorKind::Runtime,
-              {op, "the range is finite and not reversed, a deviation is not negative",
+              {op, "the range is finite in the type and not reversed, a deviation is not negative",
                "got " + std::to_string(first) + " and " + std::to_string(second),
                "pass finite numbers in order"});
   }
@@ -106,7 +114,8 @@ at::Tensor uniformNumbers(const RandomStream& stream, at::IntArrayRef sizes, dou
                           double high, at::ScalarType dtype, c10::Device device) {
   const double widest = dtype == at::kDouble ? std::numeric_limits<double>::max()
                                              : double{std::numeric_limits<float>::max()};
-  checkDistribution(low <= high && high - low <= widest, "uniform", low, high);
+  checkDistribution(low <= high && high - low <= widest && holds(dtype, low) && holds(dtype, high),
+                    "uniform", low, high);
   const auto place = [&]<class T>(Pair<T> pair) {
     return static_cast<T>(low) + pair.first * (static_cast<T>(high) - static_cast<T>(low));
   };
@@ -126,8 +135,8 @@ at::Tensor uniformNumbers(const RandomStream& stream, at::IntArrayRef sizes, dou
 
 at::Tensor normalNumbers(const RandomStream& stream, at::IntArrayRef sizes, double mean,
                          double deviation, at::ScalarType dtype, c10::Device device) {
-  checkDistribution(std::isfinite(mean) && std::isfinite(deviation) && deviation >= 0, "normal",
-                    mean, deviation);
+  checkDistribution(holds(dtype, mean) && holds(dtype, deviation) && deviation >= 0, "normal", mean,
+                    deviation);
   const auto place = [&]<class T>(Pair<T> pair) {
     const T radius = std::sqrt(T(-2) * std::log(T(1) - pair.first));
     return static_cast<T>(mean) + static_cast<T>(deviation) * radius *

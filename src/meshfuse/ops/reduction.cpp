@@ -104,6 +104,12 @@ void normalizeVariance(std::string_view op, const Fusion& fusion, std::vector<Ar
 
 std::vector<PrimType> accumulationDtypes(const OpCall& call) {
   const PrimType given = std::get<PrimType>(call.args[3]);
+  if (given == PrimType::UInt64 || call.tensors[0].dtype == PrimType::UInt64) {
+    throwUser(ErrorKind::Runtime, {call.op->name, "Input and dtype other than UInt64 are required",
+                                   "got " + std::string(nameOf(call.tensors[0].dtype)) +
+                                       (given == PrimType::UInt64 ? " and dtype UInt64" : ""),
+                                   "cast the operand to DataType.Int"});
+  }
   if (given != PrimType::Null) {
     return {given};
   }

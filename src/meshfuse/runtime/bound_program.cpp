@@ -146,6 +146,7 @@ BoundProgram::BoundProgram(const Fusion& fusion, std::span<const ArgView> args,
 
 void BoundProgram::run(std::span<const ArgView> args, const CallContext& context,
                        CallResults& results) const {
+  checkWrittenTogether(args, context);
   if (distributed_ && context.collectives != nullptr) {
     if (isCheckedEachCall(context.rankCheck)) {
       const BlockingScope scope(context.blocking);
@@ -160,6 +161,18 @@ void BoundProgram::run(std::span<const ArgView> args, const CallContext& context
     runElementwise(args, context, results);
   } else {
     evaluate(args, context, results);
+  }
+}
+
+/// checkWritten, of which the ranks that wait for this one hear.
+void BoundProgram::checkWrittenTogether(std::span<const ArgView> args,
+                                        const CallContext& context) const {
+  try {
+    checkWritten(fusion(), writtenInputs_, args);
+  } catch (const UserError& error) {
+    const BlockingScope scope(context.blocking);
+    tellFailure(context, error.what());
+    throw;
   }
 }
 
@@ -242,7 +255,6 @@ void BoundProgram::runElementwise(std::span<const ArgView> args, const CallConte
 
 void BoundProgram::evaluate(std::span<const ArgView> args, const CallContext& context,
                             CallResults& results) const {
-  checkWritten(fusion(), writtenInputs_, args);
   std::vector<std::vector<PolymorphicValue>> inputs(1);
   inputs[0].reserve(args.size());
   for (const ArgView& arg : args) {
@@ -264,7 +276,9 @@ void BoundProgram::evaluate(std::span<const ArgView> args, const CallContext& co
       try {
         outputs = program_->run(inputs, context.collectives);
       } catch (const std::exception& error) {
-        tellFailure(context, error.what());
+        if (!communicates_) {
+          tellFailure(context, error.what());
+        }
         throw;
       }
       write(context, targets, outputs[0]);
@@ -306,10 +320,10 @@ void BoundProgram::agreeToWrite(const CallContext& context) const {
   }
 }
 
-/// Lets those who are in agreeToWrite() know. Where ranks wait for one another on the way, the others may not have got there,
-/// and find out by the deadline.
+/// Lets those know who are in agree() or agreeToWrite(). In a program that communicates they may be on the way between the two, where
+/// nobody can be told: they find out by the deadline.
 void BoundProgram::tellFailure(const CallContext& context, const char* error) const noexcept {
-  if (!distributed_ || context.collectives == nullptr || communicates_) {
+  if (!distributed_ || context.collectives == nullptr) {
     return;
   }
   try {

@@ -50,6 +50,7 @@ class BoundProgram {
   enum class Agreement : uint8_t { None, Running, Done };
 
   const Fusion& fusion() const;
+  void checkWrittenTogether(std::span<const ArgView> args, const CallContext& context) const;
   bool isCheckedEachCall(RankCheck check) const noexcept;
   void agree(std::span<const ArgView> args, const CallContext& context) const;
   void agreeOnce(std::span<const ArgView> args, const CallContext& context) const;

@@ -17,6 +17,10 @@ NB_MODULE(_C, module) {
   meshfuse::bindOpReference(module);
   meshfuse::bindCommunication(module);
   module.def(
+      "_remember_mesh", [](nb::handle mesh) { meshfuse::addMeshRecord(mesh.ptr()); },
+      nb::arg("mesh"),
+      "Keeps what is known of a mesh until its process groups go, as a call with a DTensor does.");
+  module.def(
       "_release_meshes", meshfuse::releaseMeshes,
       "Forgets every mesh, spec and process group; the next call with a DTensor finds them again.");
 }

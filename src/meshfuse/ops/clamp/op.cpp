@@ -29,6 +29,9 @@ std::pair<Scalar, Scalar> rangeOf(PrimType type) {
     case TypeCategory::Integral:
       break;
     default:
+      if (type == PrimType::Float8_e8m0fnu) {
+        return {0x1p-127, 0x1p127};  // powers of two, without a sign, a zero or an infinity
+      }
       return {-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
   }
   if (type == PrimType::Int32) {
