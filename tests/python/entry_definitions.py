@@ -3,6 +3,9 @@
 from collections.abc import Callable
 
 import pytest
+import torch
+from torch.distributed.device_mesh import DeviceMesh
+from torch.distributed.tensor import DTensor, Placement, Shard
 
 from meshfuse import DataType, FusionDefinition
 
@@ -26,3 +29,7 @@ def error_of(kind: type[Exception], call: Callable[[], object]) -> str:
         call()
     assert caught.type is kind
     return str(caught.value)
+
+
+def on(mesh: DeviceMesh, local: torch.Tensor, placement: Placement | None = None) -> DTensor:
+    return DTensor.from_local(local, mesh, [placement or Shard(0)], run_check=False)

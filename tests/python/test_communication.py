@@ -13,7 +13,7 @@ import pytest
 
 RANKS_FOLDER = Path(__file__).parent.parent / "multi"
 sys.path.insert(0, str(RANKS_FOLDER))
-from rank_server import RankServer  # noqa: E402
+from rank_server import RankServer  # noqa: E402  (found in the folder that the line above adds)
 
 PROCESS = r"\(pid \d+ on host [^)]+\)"
 GONE_BACKENDS = r"; the backend says '[^']+'"

@@ -200,7 +200,7 @@ class Recording(TorchDispatchMode):
         super().__init__()
         self.seen: list[str] = []
 
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         self.seen.append(str(func))
         return func(*args, **(kwargs or {}))
 
@@ -220,7 +220,7 @@ def test_dispatch_mode_sees_the_operations() -> None:
 
 def test_error_of_a_dispatch_mode_arrives() -> None:
     class Failing(TorchDispatchMode):
-        def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
             raise LookupError("from the mode")
 
     fd = define_sum()
@@ -236,7 +236,7 @@ def test_execute_inside_a_dispatch_mode_of_its_own_call() -> None:
     inner: list[torch.Tensor] = []
 
     class Reentrant(TorchDispatchMode):
-        def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
             inner.extend(fd.execute([a, a]))
             return func(*args, **(kwargs or {}))
 
@@ -249,7 +249,7 @@ def test_execute_inside_a_dispatch_mode_of_its_own_call() -> None:
 
 def test_function_modes_and_default_device_change_nothing() -> None:
     class Refusing(TorchFunctionMode):
-        def __torch_function__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+        def __torch_function__(self, func, types, args=(), kwargs=None):
             raise AssertionError("no torch function is called")
 
     fd = define()

@@ -3,15 +3,14 @@
 import gc
 import sys
 import weakref
-from collections.abc import Iterator
 
 import pytest
 import torch
 import torch.distributed as dist
-from entry_definitions import define, define_sum, error_of
+from entry_definitions import define, define_sum, error_of, on
 from torch.distributed import _functional_collectives as funcol
 from torch.distributed.device_mesh import DeviceMesh
-from torch.distributed.tensor import DTensor, Partial, Placement, Replicate, Shard
+from torch.distributed.tensor import DTensor, Partial, Replicate, Shard
 
 from meshfuse import (
     DataType,
@@ -19,18 +18,6 @@ from meshfuse import (
     execute_with_dtensors,
     validate_with_auto_inferred_outputs,
 )
-
-
-@pytest.fixture
-def mesh() -> Iterator[DeviceMesh]:
-    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
-    yield DeviceMesh("cpu", [0])
-    gc.collect()
-    dist.destroy_process_group()
-
-
-def on(mesh: DeviceMesh, local: torch.Tensor, placement: Placement | None = None) -> DTensor:
-    return DTensor.from_local(local, mesh, [placement or Shard(0)], run_check=False)
 
 
 def on_fake_spec(mesh: DeviceMesh) -> object:

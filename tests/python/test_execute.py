@@ -318,7 +318,7 @@ def test_a_definition_made_anew_while_it_runs() -> None:
     a = torch.randn(3, 4)
 
     class Redefining(TorchDispatchMode):
-        def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
             with fd:
                 fd.add_output(fd.ops.neg(fd.define_tensor([-1, -1])))
             return func(*args, **(kwargs or {}))

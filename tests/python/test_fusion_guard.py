@@ -95,6 +95,11 @@ def test_refusals() -> None:
         assert "a value belongs to a definition: none is open on this thread" in error_of(
             RuntimeError, call
         )
+    guard = FusionGuard(fusion)
+    assert error_of(TypeError, lambda: meshfuse.define_tensor(dtype=torch.float16)).startswith(
+        "define_tensor(): incompatible function arguments: got (dtype=torch.float16); call it as "
+    )
+    del guard
     fd.execute([torch.ones(2)])
     assert "FusionGuard: an executed definition is closed" in error_of(
         RuntimeError, lambda: FusionGuard(fd.fusion)

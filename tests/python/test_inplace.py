@@ -157,7 +157,7 @@ def test_the_text_makes_the_same_definition() -> None:
     names = {"DataType": DataType, "FusionDefinition": FusionDefinition}
     exec(text, names)
     with FusionDefinition() as again:
-        names["nvfuser_fusion"](again)  # type: ignore[operator]
+        names["nvfuser_fusion"](again)
     assert again.fusion == fd.fusion
     assert hash(again.fusion) == hash(fd.fusion)
     assert repr(again) == text
@@ -170,7 +170,7 @@ def test_a_repro_starts_from_the_inputs_before_the_call() -> None:
     fd.execute([x])
     program: dict[str, object] = {}
     exec(script, program)
-    assert torch.equal(program["outputs"][0], x)  # type: ignore[index]
+    assert torch.equal(program["outputs"][0], x)
 
 
 def test_validate_compares_with_what_the_old_inputs_give() -> None:
@@ -196,8 +196,8 @@ def test_validate_finds_a_wrong_write(monkeypatch: pytest.MonkeyPatch) -> None:
     x = torch.randn(2, 3)
     execute = FusionDefinition.execute
 
-    def execute_and_spoil(self: FusionDefinition, inputs: list[torch.Tensor], **options: object):  # type: ignore[no-untyped-def]
-        results = execute(self, inputs, **options)  # type: ignore[arg-type]
+    def execute_and_spoil(self: FusionDefinition, inputs: list[torch.Tensor], **options: object):
+        results = execute(self, inputs, **options)
         inputs[0][1, 2] += 1
         return results
 
@@ -252,7 +252,7 @@ def test_inputs_that_share_memory() -> None:
         both.add_output(both.ops.exp(y), y)
     for pair in ((base, base), (base[:, :4], base[:, 2:]), (base, base.t()[:, :].t())):
         old = base.clone()
-        text = error_of(RuntimeError, lambda p=pair: both.execute(list(p)))  # type: ignore[misc]
+        text = error_of(RuntimeError, lambda p=pair: both.execute(list(p)))
         assert "input 0, tv0, and input 1, tv1, are both written and share memory" in text
         assert torch.equal(base, old)
     old = base.clone()
@@ -280,7 +280,7 @@ def test_dispatch_modes_see_the_copy() -> None:
     seen = []
 
     class Seen(TorchDispatchMode):
-        def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
             seen.append(str(func))
             return func(*args, **(kwargs or {}))
 

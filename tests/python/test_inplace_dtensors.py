@@ -1,29 +1,13 @@
 """Writes into DTensors on one process: what counts as written, what is given back, what is refused."""
 
-import gc
-from collections.abc import Iterator
-
 import pytest
 import torch
-import torch.distributed as dist
-from entry_definitions import error_of
+from entry_definitions import error_of, on
 from torch.distributed import _functional_collectives as funcol
 from torch.distributed.device_mesh import DeviceMesh
-from torch.distributed.tensor import DTensor, Partial, Placement, Replicate, Shard
+from torch.distributed.tensor import Partial, Replicate, Shard
 
 from meshfuse import DataType, FusionDefinition, validate_with_auto_inferred_outputs
-
-
-@pytest.fixture
-def mesh() -> Iterator[DeviceMesh]:
-    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
-    yield DeviceMesh("cpu", [0])
-    gc.collect()
-    dist.destroy_process_group()
-
-
-def on(mesh: DeviceMesh, local: torch.Tensor, placement: Placement | None = None) -> DTensor:
-    return DTensor.from_local(local, mesh, [placement or Shard(0)], run_check=False)
 
 
 def negate(dtype: DataType = DataType.Float) -> FusionDefinition:
@@ -92,7 +76,7 @@ def test_what_cannot_be_written_is_refused(mesh: DeviceMesh) -> None:
     fd = negate()
     parameter = torch.nn.Parameter(on(mesh, torch.ones(4, 6)))
     for tensor in (parameter, parameter * 2):
-        text = error_of(RuntimeError, lambda t=tensor: fd.execute([t]))  # type: ignore[misc]
+        text = error_of(RuntimeError, lambda t=tensor: fd.execute([t]))
         assert "requires grad; call execute under torch.no_grad()" in text
     assert parameter._version == 0
     with torch.no_grad():

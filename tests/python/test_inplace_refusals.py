@@ -34,7 +34,7 @@ def test_what_can_be_written_into_what() -> None:
         ]
         before = repr(fd)
         for kind, output, alias, part in refused:
-            text = error_of(kind, lambda o=output, a=alias: fd.add_output(o, a))  # type: ignore[misc]
+            text = error_of(kind, lambda o=output, a=alias: fd.add_output(o, a))
             assert part in text
             assert ": " in text
             assert "; " in text
@@ -102,7 +102,7 @@ def test_tensors_of_forward_mode_and_lazy_views() -> None:
         x = real.define_tensor([-1])
         real.add_output(real.ops.exp(x), x)
     for definition, lazy in ((fd, z.conj()), (real, z.conj().imag)):
-        text = error_of(RuntimeError, lambda d=definition, t=lazy: d.execute([t]))  # type: ignore[misc]
+        text = error_of(RuntimeError, lambda d=definition, t=lazy: d.execute([t]))
         assert "is a lazily conjugated or negated view" in text
     assert z.item() == 1 + 2j
 

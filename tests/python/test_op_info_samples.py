@@ -123,9 +123,9 @@ def test_what_was_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     total: Counter[str] = Counter()
     for count in counts.values():
         total.update(count)
-    said = total.pop("")
+    said = total.pop("", 0)
     with capsys.disabled():
         print(f"\nOpInfo: {said} samples, {total.total()} left out")
         for rule, number in sorted(total.items()):
             print(f"  {number:5} {rule}")
-    assert said > 5 * total.total()
+    assert said > 5 * total.total() or not counts  # run alone, it has nothing to say

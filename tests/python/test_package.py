@@ -49,7 +49,7 @@ def test_the_version_is_a_text_that_compares_as_a_version():
     assert len({number, LanguageVersion("0.2.10")}) == 1
     for compare in (
         lambda: number == 3,
-        lambda: number != None,  # noqa: E711
+        lambda: number != None,  # noqa: E711  (the comparison itself is tested)
         lambda: number < 0.2,
         lambda: number >= (0, 2),
     ):

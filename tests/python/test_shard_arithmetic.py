@@ -142,7 +142,7 @@ def test_local_strides_are_torchs() -> None:
         assert tensor.shape == (4, 6, 8)
         for mesh in [(2,), (2, 2)]:
             for placements in placement_lists(mesh, [Replicate(), Shard(0), Shard(2)]):
-                local = compute_local_tensor_info(tensor, MeshOfShape(mesh), placements)  # type: ignore[arg-type]
+                local = compute_local_tensor_info(tensor, MeshOfShape(mesh), placements)
                 cases.append((tensor, *local))
     questions = [
         f"strides {join(t.shape)} {join(t.stride())} {join(sizes)}" for t, sizes, _ in cases
@@ -164,7 +164,7 @@ def test_shard_orders_become_the_placements_torch_makes_of_them() -> None:
         expected = DTensorSpec._convert_shard_order_to_StridedShard(
             torch_order,
             placements,
-            MeshOfShape(mesh),  # type: ignore[arg-type]
+            MeshOfShape(mesh),
         )
         assert ours == [str(placement) for placement in expected], (mesh, dims, order)
 
@@ -177,7 +177,7 @@ def test_shard_orders_split_evenly_divisible_sizes_as_applied_one_by_one() -> No
             strided = DTensorSpec._convert_shard_order_to_StridedShard(
                 (ShardOrderEntry(tensor_dim=0, mesh_dims=order),),
                 placements,
-                MeshOfShape(mesh),  # type: ignore[arg-type]
+                MeshOfShape(mesh),
             )
             (ranks,) = ask([question(mesh, strided, [size])])
             for coordinate, (_, _, (runs,)) in zip(coordinates(mesh), ranks, strict=True):

@@ -228,13 +228,13 @@ class Exp(torch.autograd.Function):
     backward_definition = define_product()
 
     @staticmethod
-    def forward(ctx, x):  # type: ignore[no-untyped-def]
+    def forward(ctx, x):
         (y,) = Exp.forward_definition.execute([x])
         ctx.save_for_backward(y)
         return y
 
     @staticmethod
-    def backward(ctx, gradient):  # type: ignore[no-untyped-def]
+    def backward(ctx, gradient):
         (y,) = ctx.saved_tensors
         return Exp.backward_definition.execute([y, gradient])[0]
 
@@ -288,7 +288,7 @@ def test_modes_of_torch_change_no_number(mode: Callable[[], object]) -> None:
         wanted = layer(x).relu()
     # Tied weights: one Parameter as two arguments.
     square = torch.nn.Parameter(torch.randn(4, 4))
-    with mode():  # type: ignore[attr-defined]
+    with mode():
         (y,) = fd.execute([x, layer.weight, layer.bias])
         (z,) = fd.execute([square, square, square[0]])
     torch.testing.assert_close(y, wanted)

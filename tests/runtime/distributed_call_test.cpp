@@ -22,9 +22,10 @@ struct Counted {
   Collectives collectives;
 
   Counted() {
-    collectives.agree = [this](const DeviceMesh& mesh, uint64_t print, const std::string& what) {
+    collectives.agree = [this](const DeviceMesh& mesh, uint64_t print,
+                               const std::function<std::string()>& what) {
       EXPECT_EQ(mesh, DeviceMesh::fromCount(2));
-      EXPECT_FALSE(what.empty());
+      EXPECT_FALSE(what().empty());
       ++agreements;
       fingerprint = print;
       if (refuse) {

@@ -34,7 +34,7 @@ TEST(Values, D01_HoldersAppendFlat) {
   outer.push(inner);
   outer.push(std::move(inner));
   outer.push(outer);
-  EXPECT_TRUE(inner.empty());  // NOLINT(bugprone-use-after-move)
+  EXPECT_TRUE(inner.empty());  // NOLINT(bugprone-use-after-move): what moving leaves
   const Ints expected = {0, 1, 2, 1, 2, 0, 1, 2, 1, 2};
   ASSERT_EQ(outer.size(), expected.size());
   for (size_t i = 0; i < expected.size(); ++i) {

@@ -102,6 +102,7 @@ TEST(Values, A05_ConversionToPlainTypes) {
 
 struct Celsius {
   double degrees;
+  // Implicit: the conversion is what is tested.
   operator PolymorphicValue() const { return degrees; }  // NOLINT(google-explicit-constructor)
 };
 
@@ -208,11 +209,11 @@ TEST(Values, A24_MovesAreNothrowAndLeaveNone) {
   for (PolymorphicValue value : oneOfEach()) {
     const Kind kind = value.kind();
     PolymorphicValue taken = std::move(value);
-    EXPECT_TRUE(value.isNull());  // NOLINT(bugprone-use-after-move)
+    EXPECT_TRUE(value.isNull());  // NOLINT(bugprone-use-after-move): what moving leaves
     EXPECT_EQ(taken.kind(), kind);
     PolymorphicValue assigned = Values{1};
     assigned = std::move(taken);
-    EXPECT_TRUE(taken.isNull());  // NOLINT(bugprone-use-after-move)
+    EXPECT_TRUE(taken.isNull());  // NOLINT(bugprone-use-after-move): what moving leaves
     EXPECT_EQ(assigned.kind(), kind);
   }
 }

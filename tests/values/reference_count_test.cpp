@@ -29,7 +29,7 @@ TEST(ValuesCounts, TakingATensorOutOfAnRvalueTouchesNoCount) {
   at::Tensor taken = std::move(moved).takeTensor();
   EXPECT_EQ(watcher.use_count(), 2U);
   EXPECT_EQ(taken.unsafeGetTensorImpl(), impl);
-  EXPECT_TRUE(moved.isNull());  // NOLINT(bugprone-use-after-move)
+  EXPECT_TRUE(moved.isNull());  // NOLINT(bugprone-use-after-move): what moving leaves
   PolymorphicValue again = std::move(taken);
   at::Tensor asTaken = std::move(again).as<at::Tensor>();
   EXPECT_EQ(watcher.use_count(), 2U);
@@ -50,7 +50,8 @@ TEST(ValuesCounts, CopyCountsOnce) {
   const at::Tensor tensor = at::ones({2});
   const PolymorphicValue value = tensor;
   {
-    const PolymorphicValue copy = value;  // NOLINT(performance-unnecessary-copy-initialization)
+    const PolymorphicValue copy =
+        value;  // NOLINT(performance-unnecessary-copy-initialization): it is counted
     EXPECT_EQ(tensor.use_count(), 3U);
   }
   EXPECT_EQ(tensor.use_count(), 2U);
@@ -69,7 +70,7 @@ TEST(ValuesCounts, DistributedTensorsMoveWithoutCounting) {
     PolymorphicValue value = std::move(tensor);
     EXPECT_EQ(value.as<DistributedTensor>().local().use_count(), 2U);
     DistributedTensor back = std::move(value).as<DistributedTensor>();
-    EXPECT_TRUE(value.isNull());  // NOLINT(bugprone-use-after-move)
+    EXPECT_TRUE(value.isNull());  // NOLINT(bugprone-use-after-move): what moving leaves
     EXPECT_EQ(watcher.use_count(), 2U);
     at::Tensor taken = std::move(back).local();
     EXPECT_EQ(watcher.use_count(), 2U);

@@ -182,10 +182,10 @@ void vote(const Agreement& agreement, Ballot ballot, const std::string& fault) {
 
 }  // namespace
 
-void agree(MeshBinding& binding, uint64_t fingerprint, const std::string& what) {
+void agree(MeshBinding& binding, uint64_t fingerprint, const OpText& what) {
   const OpText op = [&] {
     return "agreement of " + binding.mesh().toText() + " on '" +
-           ballotOf(0, 0, what).parties[0].what + "'";
+           ballotOf(0, 0, what()).parties[0].what + "'";
   };
   Agreement agreement{binding, op, {}, {}};
   std::vector<int64_t> axes;
@@ -209,7 +209,7 @@ void agree(MeshBinding& binding, uint64_t fingerprint, const std::string& what) 
       return;
     }
   }
-  vote(agreement, ballotOf(binding.rank(), fingerprint, what), seen.fault);
+  vote(agreement, ballotOf(binding.rank(), fingerprint, what()), seen.fault);
 }
 
 }  // namespace meshfuse

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
+#include "meshfuse/communication/group_state.h"
 #include "meshfuse/communication/mesh_binding.h"
 
 namespace meshfuse {
@@ -12,6 +12,6 @@ namespace meshfuse {
 /// message an axis. Otherwise, and to find out who differs, ranks tell what they run through the stores of the groups, an axis
 /// after the other. A rank that does not come within the deadline, or has ended, is named by all others and the mesh's groups
 /// are poisoned; after a mere difference they can be used on.
-void agree(MeshBinding& binding, uint64_t fingerprint, const std::string& what);
+void agree(MeshBinding& binding, uint64_t fingerprint, const OpText& what);
 
 }  // namespace meshfuse

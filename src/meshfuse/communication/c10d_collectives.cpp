@@ -181,8 +181,7 @@ Collectives makeCollectives(const std::shared_ptr<MeshBinding>& binding) {
   collectives.allReduce = hosted(binding, allReduceLocal);
   collectives.allGather = hosted(binding, allGatherLocal);
   collectives.reduceScatter = hosted(binding, reduceScatterLocal);
-  collectives.agree = [binding](const DeviceMesh& mesh, uint64_t fingerprint,
-                                const std::string& what) {
+  collectives.agree = [binding](const DeviceMesh& mesh, uint64_t fingerprint, const OpText& what) {
     checkNotEnded();
     internalCheck(&mesh == &binding->mesh() || mesh == binding->mesh(),
                   "ranks agree on the mesh that the program is bound to");

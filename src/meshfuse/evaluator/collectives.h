@@ -34,8 +34,10 @@ struct Collectives {
   /// Every rank gets its chunk along `dim` of the reduction over the axis; `dim` divides by the axis.
   std::function<LocalTensors(const CollectiveSpec&, const LocalTensors&)> reduceScatter;
   /// Throws UserError(Runtime) naming the ranks unless all ranks of `mesh` call it with the same fingerprint. Called before
-  /// the runs that the caller wants checked, at least a program's first; `what` describes the program.
-  std::function<void(const DeviceMesh& mesh, uint64_t fingerprint, const std::string& what)> agree;
+  /// the runs that the caller wants checked, at least a program's first; `what` describes the program, asked where ranks differ.
+  std::function<void(const DeviceMesh& mesh, uint64_t fingerprint,
+                     const std::function<std::string()>& what)>
+      agree;
 };
 
 }  // namespace meshfuse

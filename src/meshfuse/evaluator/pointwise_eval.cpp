@@ -59,7 +59,7 @@ bool needsWholeNumber(DtypeClass types) {
 
 /// Refuses a number that Int32 does not hold where the call is computed in it.
 void checkFitsInt32(const OpInfo& op, size_t position, const PolymorphicValue& value) {
-  if (value.is<at::Tensor>() || !value.is<int64_t>()) {
+  if (!value.is<int64_t>()) {
     return;
   }
   const int64_t number = value.as<int64_t>();
@@ -73,8 +73,12 @@ void checkFitsInt32(const OpInfo& op, size_t position, const PolymorphicValue& v
   }
 }
 
-/// ATen has few functions of 8-bit floats; Float holds all their values.
+/// ATen has few functions of 8-bit floats and of UInt64: Float holds all values of the former, Int the bits of the latter, which
+/// are all that rows on it look at.
 at::ScalarType calculationType(PrimType compute) {
+  if (compute == PrimType::UInt64) {
+    return at::kLong;
+  }
   return isReducedFloat(compute) && bitsOf(compute) == 8 ? at::kFloat : torchDtype(compute);
 }
 

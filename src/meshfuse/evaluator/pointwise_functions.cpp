@@ -22,11 +22,6 @@ at::Tensor withoutMinusOne(const at::Tensor& divisor) {
 
 at::Tensor absoluteOf(const at::Tensor& x) { return isBool(x) ? at::clone(x) : at::abs(x); }
 
-at::Tensor complementOf(const at::Tensor& x) {
-  return x.scalar_type() == at::kUInt64 ? at::bitwise_not(x.view(at::kLong)).view(at::kUInt64)
-                                        : at::bitwise_not(x);
-}
-
 at::Tensor fractionOf(const at::Tensor& x) {
   return isBool(x) || isWhole(x) ? at::zeros_like(x) : at::frac(x);
 }
@@ -71,12 +66,6 @@ at::Tensor logicalRightShiftOf(const at::Tensor& x0, const at::Tensor& x1) {
   const at::Tensor shifted = at::bitwise_right_shift(halved, at::sub(x1, 1).clamp_min_(0));
   const at::Tensor moves = at::logical_and(at::ge(x1, 0), at::lt(x1, isLong ? 64 : 32));
   return at::where(at::eq(x1, 0), x0, at::where(moves, shifted, at::zeros({}, x0.options())));
-}
-
-at::Tensor choiceOf(const at::Tensor& x0, const at::Tensor& x1, const at::Tensor& x2) {
-  return x1.scalar_type() == at::kUInt64
-             ? at::where(x0, x1.view(at::kLong), x2.view(at::kLong)).view(at::kUInt64)
-             : at::where(x0, x1, x2);
 }
 
 at::Tensor interpolationOf(const at::Tensor& x0, const at::Tensor& x1, const at::Tensor& x2) {

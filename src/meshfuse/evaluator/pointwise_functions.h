@@ -7,8 +7,6 @@ namespace meshfuse::pointwise_functions {
 
 /// torch.abs; a bool is its own magnitude.
 at::Tensor absoluteOf(const at::Tensor& x);
-/// torch.bitwise_not, for UInt64 as well.
-at::Tensor complementOf(const at::Tensor& x);
 /// torch.frac; zero for whole numbers.
 at::Tensor fractionOf(const at::Tensor& x);
 /// A copy of the real part.
@@ -29,8 +27,6 @@ at::Tensor remainderOf(const at::Tensor& x0, const at::Tensor& x1);
 at::Tensor powerOf(const at::Tensor& x0, const at::Tensor& x1);
 /// Right shift that fills with zeros; zero for a shift by the width or more.
 at::Tensor logicalRightShiftOf(const at::Tensor& x0, const at::Tensor& x1);
-/// torch.where, for UInt64 as well.
-at::Tensor choiceOf(const at::Tensor& x0, const at::Tensor& x1, const at::Tensor& x2);
 /// torch.lerp, for whole numbers as well.
 at::Tensor interpolationOf(const at::Tensor& x0, const at::Tensor& x1, const at::Tensor& x2);
 

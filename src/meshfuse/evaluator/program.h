@@ -28,7 +28,8 @@ class Program {
   std::span<const ProgramStep> steps() const noexcept { return steps_; }
 
   /// `inputs[r]` are the arguments of hosted rank r in definition order: local tensors and scalars. Returns the outputs of
-  /// each rank, then the values to be written into inputs, which are left as they are; local tensors, which may be views of inputs. `collectives` may be null for programs without reshardings that communicate.
+  /// each rank, then the values to be written into inputs, which are left as they are; local tensors, which may be views of
+  /// inputs. `collectives` may be null for programs without reshardings that communicate.
   std::vector<std::vector<PolymorphicValue>> run(
       std::span<const std::vector<PolymorphicValue>> inputs, const Collectives* collectives) const;
 

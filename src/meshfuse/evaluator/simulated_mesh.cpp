@@ -201,7 +201,7 @@ Collectives simulatedCollectives(const DeviceMesh& mesh) {
       return at::chunk(combine(line, spec.reduce), static_cast<int64_t>(line.size()), spec.dim);
     });
   };
-  collectives.agree = [](const DeviceMesh&, uint64_t, const std::string&) {};
+  collectives.agree = [](const DeviceMesh&, uint64_t, const auto&) {};
   return collectives;
 }
 

@@ -100,6 +100,17 @@ std::string summaryOf(const Fusion& fusion) {
   return text;
 }
 
+/// `, called with 2.0, 3`, or nothing without numbers.
+std::string numbersText(std::span<const ArgView> args) {
+  std::vector<std::string> numbers;
+  for (const ArgView& arg : args) {
+    if (!arg.isTensor()) {
+      numbers.push_back(arg.scalar().toText());
+    }
+  }
+  return numbers.empty() ? std::string() : ", called with " + joinText(numbers, ", ");
+}
+
 }  // namespace
 
 BoundProgram::BoundProgram(const Fusion& fusion, std::span<const ArgView> args,
@@ -120,7 +131,6 @@ BoundProgram::BoundProgram(const Fusion& fusion, std::span<const ArgView> args,
     mesh_ = firstDistributed->sharding->mesh;
     concrete = propagateShardings(concrete, shardingsOf(args));
     fingerprint_ = structuralHash(concrete);
-    summary_ = summaryOf(concrete);
     communicates_ = communicates(concrete);
     isOnCpu_ = firstDistributed->sharding->device == MeshDevice::Cpu;
     for (ValId id : concrete.outputs()) {
@@ -146,7 +156,9 @@ BoundProgram::BoundProgram(const Fusion& fusion, std::span<const ArgView> args,
 
 void BoundProgram::run(std::span<const ArgView> args, const CallContext& context,
                        CallResults& results) const {
-  checkWrittenTogether(args, context);
+  if (!writtenInputs_.empty()) {
+    checkWrittenTogether(args, context);
+  }
   if (distributed_ && context.collectives != nullptr) {
     if (isCheckedEachCall(context.rankCheck)) {
       const BlockingScope scope(context.blocking);
@@ -200,17 +212,13 @@ bool BoundProgram::isCheckedEachCall(RankCheck check) const noexcept {
 /// The numbers among the arguments are part of what ranks compare: a result is one tensor of the mesh only if they are the same.
 void BoundProgram::agree(std::span<const ArgView> args, const CallContext& context) const {
   uint64_t fingerprint = fingerprint_;
-  std::vector<std::string> numbers;
   for (const ArgView& arg : args) {
     if (!arg.isTensor()) {
-      const Scalar number = arg.scalar();
-      fingerprint = hashMix(fingerprint, number.hash());
-      numbers.push_back(number.toText());
+      fingerprint = hashMix(fingerprint, arg.scalar().hash());
     }
   }
-  context.collectives->agree(
-      mesh_, fingerprint,
-      numbers.empty() ? summary_ : summary_ + ", called with " + joinText(numbers, ", "));
+  context.collectives->agree(mesh_, fingerprint,
+                             [&] { return summaryOf(fusion()) + numbersText(args); });
 }
 
 void BoundProgram::agreeOnce(std::span<const ArgView> args, const CallContext& context) const {
@@ -311,7 +319,8 @@ void BoundProgram::agreeToWrite(const CallContext& context) const {
     return;
   }
   try {
-    context.collectives->agree(mesh_, hashMix(fingerprint_, 1), summary_);
+    context.collectives->agree(mesh_, hashMix(fingerprint_, 1),
+                               [&] { return summaryOf(fusion()); });
   } catch (const UserError& error) {
     throw UserError(error.kind(),
                     std::string("execute: no input was written, as not every rank has computed "
@@ -327,7 +336,8 @@ void BoundProgram::tellFailure(const CallContext& context, const char* error) co
     return;
   }
   try {
-    context.collectives->agree(mesh_, hashMix(fingerprint_, 2), std::string("failed: ") + error);
+    context.collectives->agree(mesh_, hashMix(fingerprint_, 2),
+                               [&] { return std::string("failed: ") + error; });
   } catch (const std::exception&) {
     // That the ranks differ is known, and the error that made them is on its way.
     return;

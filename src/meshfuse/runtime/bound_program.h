@@ -69,8 +69,6 @@ class BoundProgram {
   bool distributed_ = false;
   DeviceMesh mesh_;
   uint64_t fingerprint_ = 0;
-  /// For other ranks when theirs differ.
-  std::string summary_;
   bool communicates_ = false;
   bool isOnCpu_ = false;
   std::vector<OutputLayout> outputs_;

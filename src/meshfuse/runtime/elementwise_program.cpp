@@ -72,7 +72,7 @@ class ElementwiseProgram::Builder {
   }
 
  private:
-  /// Whether each call is one that a step can do. A resharding is none, nor is one that moves nothing.
+  /// Whether each call is one that a step can do. A resharding is no such call, even where it moves nothing.
   bool hasKnownCallsOnly() const {
     const OpInfo* set = findOp("set");
     return std::ranges::all_of(fusion_.exprs(),

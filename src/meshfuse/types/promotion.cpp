@@ -233,61 +233,47 @@ PrimType promoteOperands(std::span<const PromotionOperand> operands) {
 
 namespace {
 
-bool refusesComplex(DtypeClass dtypeClass) noexcept {
+/// The types that a class has no meaning for, or torch no functions on CPUs (UInt64).
+struct Refusals {
+  bool complex = false;
+  bool unsigned64 = false;
+  bool boolean = false;
+
+  bool holdFor(PrimType type) const noexcept {
+    return (complex && isComplex(type)) || (unsigned64 && type == UInt64) ||
+           (boolean && type == Bool);
+  }
+};
+
+Refusals refusalsOf(DtypeClass dtypeClass) noexcept {
   switch (dtypeClass) {
     case DtypeClass::UnaryReal:
-    case DtypeClass::PromoteReal:
-    case DtypeClass::PromoteNumber:
     case DtypeClass::DivideReal:
-    case DtypeClass::Order:
-    case DtypeClass::KeepReal:
-    case DtypeClass::KeepNumber:
-    case DtypeClass::KeepFirst:
-    case DtypeClass::PredicateReal:
-      return true;
-    default:
-      return false;
-  }
-}
-
-/// torch has no arithmetic for them on CPUs.
-bool refusesUnsigned(DtypeClass dtypeClass) noexcept {
-  switch (dtypeClass) {
+      return {.complex = true};
     case DtypeClass::Promote:
-    case DtypeClass::PromoteReal:
-    case DtypeClass::PromoteNumber:
-    case DtypeClass::Interpolate:
-    case DtypeClass::Order:
     case DtypeClass::Shift:
-    case DtypeClass::KeepReal:
-    case DtypeClass::KeepNumber:
-    case DtypeClass::KeepFirst:
     case DtypeClass::Magnitude:
+      return {.unsigned64 = true};
+    case DtypeClass::Interpolate:
+      return {.unsigned64 = true, .boolean = true};
+    case DtypeClass::PromoteReal:
+    case DtypeClass::Order:
+    case DtypeClass::KeepReal:
+    case DtypeClass::KeepFirst:
     case DtypeClass::PredicateReal:
-      return true;
+      return {.complex = true, .unsigned64 = true};
+    case DtypeClass::PromoteNumber:
+    case DtypeClass::KeepNumber:
+      return {.complex = true, .unsigned64 = true, .boolean = true};
     default:
-      return false;
+      return {};
   }
-}
-
-bool refusesBool(DtypeClass dtypeClass) noexcept {
-  return dtypeClass == DtypeClass::PromoteNumber || dtypeClass == DtypeClass::KeepNumber ||
-         dtypeClass == DtypeClass::Interpolate;
-}
-
-bool acceptsDomain(DtypeClass dtypeClass, PrimType type) noexcept {
-  return !(isComplex(type) && refusesComplex(dtypeClass)) &&
-         !(type == UInt64 && refusesUnsigned(dtypeClass)) &&
-         !(type == Bool && refusesBool(dtypeClass));
 }
 
 }  // namespace
 
 std::optional<OpTypes> applyDtypeClass(DtypeClass dtypeClass, PrimType promoted) noexcept {
-  if (promoted == Null) {
-    return std::nullopt;
-  }
-  if (!acceptsDomain(dtypeClass, promoted)) {
+  if (promoted == Null || refusalsOf(dtypeClass).holdFor(promoted)) {
     return std::nullopt;
   }
   const std::optional<OpTypes> unchanged = OpTypes{promoted, promoted};
@@ -339,7 +325,7 @@ std::optional<OpTypes> applyDtypeClass(DtypeClass dtypeClass, PrimType promoted)
 }
 
 std::string_view ruleOf(DtypeClass dtypeClass, PrimType refused) noexcept {
-  if (refused == UInt64 && refusesUnsigned(dtypeClass)) {
+  if (refused == UInt64 && refusalsOf(dtypeClass).unsigned64) {
     return "Input other than UInt64 is required";
   }
   switch (dtypeClass) {

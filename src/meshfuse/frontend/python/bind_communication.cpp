@@ -152,7 +152,7 @@ void bindMesh(nb::module_& module) {
           "agree",
           [](const BoundMesh& self, uint64_t fingerprint, const std::string& what) {
             const nb::gil_scoped_release released;
-            self.collectives.agree(self.binding->mesh(), fingerprint, what);
+            self.collectives.agree(self.binding->mesh(), fingerprint, [&] { return what; });
           },
           nb::arg("fingerprint"), nb::arg("what"),
           "Raise RuntimeError, naming the ranks, unless all ranks call it with one fingerprint.");

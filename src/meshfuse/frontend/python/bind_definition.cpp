@@ -94,6 +94,25 @@ TensorInput byStrides(const Sizes& sizes, const Sizes& strides, PrimType dtype, 
   return tensorInputOf(sizes, strides, dtype, staticSizes, isCpu);
 }
 
+/// What none of the three takes.
+TensorInput byNothing(const nb::args& args, const nb::kwargs& kwargs) {
+  std::vector<std::string> parts;
+  for (nb::handle arg : args) {
+    parts.push_back(argumentText(arg.ptr()));
+  }
+  for (const auto& [name, arg] : kwargs) {
+    parts.push_back(nb::cast<std::string>(name) + "=" + argumentText(arg.ptr()));
+  }
+  throwUser(
+      ErrorKind::Type,
+      {"define_tensor()", "incompatible function arguments", "got (" + joinText(parts, ", ") + ")",
+       "call it as define_tensor(shape: list[int], contiguity: bool | list[bool | None] = "
+       "False, dtype: DataType = DataType.Float, is_cpu: bool = False, stride_order: "
+       "list[int] = []) or define_tensor(sizes: list[int], strides: list[int], dtype: "
+       "DataType = DataType.Float, static_sizes: bool = False, is_cpu: bool = False); "
+       "pytorch_utils.torch_dtype_to_nvfuser_dtype gives the DataType of a torch.dtype"});
+}
+
 /// `form` with the definition before its arguments; the tensor is the next input.
 template <class... Args>
 auto asInput(TensorInput (*form)(Args...)) {
@@ -116,25 +135,6 @@ struct ScalarForm {
   std::optional<PrimType> dtype;
   std::optional<Scalar> constant;
 };
-
-/// What no form of define_tensor takes.
-TensorViewObject refuseDefineTensor(const nb::args& args, const nb::kwargs& kwargs) {
-  std::vector<std::string> parts;
-  for (nb::handle arg : args) {
-    parts.push_back(argumentText(arg.ptr()));
-  }
-  for (const auto& [name, arg] : kwargs) {
-    parts.push_back(nb::cast<std::string>(name) + "=" + argumentText(arg.ptr()));
-  }
-  throwUser(
-      ErrorKind::Type,
-      {"define_tensor()", "incompatible function arguments", "got (" + joinText(parts, ", ") + ")",
-       "call it as define_tensor(shape: list[int], contiguity: bool | list[bool | None] = "
-       "False, dtype: DataType = DataType.Float, is_cpu: bool = False, stride_order: "
-       "list[int] = []) or define_tensor(sizes: list[int], strides: list[int], dtype: "
-       "DataType = DataType.Float, static_sizes: bool = False, is_cpu: bool = False); "
-       "pytorch_utils.torch_dtype_to_nvfuser_dtype gives the DataType of a torch.dtype"});
-}
 
 /// All forms of define_scalar: a symbolic scalar for a missing value, a constant for a number.
 ScalarForm scalarForm(nb::handle value, nb::handle dtype) {
@@ -266,7 +266,7 @@ std::string explain(const DefinitionObject& self) { return definitionToRun(self)
 
 /// define_tensor in its forms, as a method of `scope` or a function in it.
 template <class Scope, class Wrap>
-void bindTensorForms(Scope& scope, const Wrap& wrap, const char* doc) {
+void bindTensorForms(Scope& scope, const Wrap& wrap, const char* doc, const nb::sig& refusal) {
   using nb::literals::operator""_a;
   scope
       .def("define_tensor", wrap(byFlags), "shape"_a, "contiguity"_a, "dtype"_a = PrimType::Float,
@@ -274,20 +274,17 @@ void bindTensorForms(Scope& scope, const Wrap& wrap, const char* doc) {
       .def("define_tensor", wrap(byFlag), "shape"_a, "contiguity"_a = false,
            "dtype"_a = PrimType::Float, "is_cpu"_a = false, "stride_order"_a = Sizes{})
       .def("define_tensor", wrap(byStrides), "sizes"_a, "strides"_a, "dtype"_a = PrimType::Float,
-           "static_sizes"_a = false, "is_cpu"_a = false);
+           "static_sizes"_a = false, "is_cpu"_a = false)
+      .def("define_tensor", wrap(byNothing), refusal);
 }
 
 void bindDefining(nb::class_<DefinitionObject>& definition) {
   using nb::literals::operator""_a;
-  bindTensorForms(definition, [](auto form) { return asInput(form); }, kDefineTensorDoc);
+  bindTensorForms(
+      definition, [](auto form) { return asInput(form); }, kDefineTensorDoc,
+      nb::sig("def define_tensor(self, *args: typing.Never, **kwargs: typing.Never) -> "
+              "typing.NoReturn"));
   definition
-      .def(
-          "define_tensor",
-          [](const DefinitionObject& /*self*/, const nb::args& args, const nb::kwargs& kwargs) {
-            return refuseDefineTensor(args, kwargs);
-          },
-          nb::sig("def define_tensor(self, *args: typing.Never, **kwargs: typing.Never) -> "
-                  "typing.NoReturn"))
       .def("define_scalar", defineScalar, "value"_a = nb::none(), "dtype"_a = nb::none(),
            nb::sig("def define_scalar(self, value: DataType | bool | int | float | complex | None "
                    "= None, "
@@ -312,7 +309,8 @@ void bindDeclaring(nb::module_& module) {
   bindTensorForms(
       module, [](auto form) { return asDeclaration(form); },
       "As FusionDefinition.define_tensor, in the innermost open definition; Fusion.add_input makes "
-      "the tensor an input.");
+      "the tensor an input.",
+      nb::sig("def define_tensor(*args: typing.Never, **kwargs: typing.Never) -> typing.NoReturn"));
   module.def(
       "define_scalar", declareScalar, "value"_a = nb::none(), "dtype"_a = nb::none(),
       nb::sig("def define_scalar(value: DataType | bool | int | float | complex | None = None, "

@@ -45,8 +45,8 @@ PyObject* wrapOutputs(const std::shared_ptr<FusionDefinition>& definition,
   }
   const auto tuple = nb::steal<nb::tuple>(PyTuple_New(static_cast<Py_ssize_t>(count)));
   for (size_t i = 0; i < count; ++i) {
-    const nb::object item = i < outputs.size() ? wrapValue(definition, outputs[i]) : nb::none();
-    PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i), nb::object(item).release().ptr());
+    nb::object item = i < outputs.size() ? wrapValue(definition, outputs[i]) : nb::none();
+    PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i), item.release().ptr());
   }
   return nb::object(tuple).release().ptr();
 }
