@@ -1,0 +1,600 @@
+#include "meshfuse/codegen/cpu_text.h"
+
+#include <algorithm>
+#include <set>
+
+#include "meshfuse/codegen/device_text.h"
+#include "meshfuse/codegen/number_text.h"
+#include "meshfuse/lowering/kernel_integers.h"
+#include "meshfuse/ops/pointwise.h"
+
+namespace meshfuse {
+
+namespace {
+
+/// Elements between two writes past the caches: the buffers of a few results stay in the level-1 cache.
+constexpr int kChunk = 1024;
+
+std::string name(char letter, int64_t index) { return letter + std::to_string(index); }
+
+std::string integer(int32_t slot) { return "s[" + std::to_string(slot) + "]"; }
+
+class CpuPrinter {
+ public:
+  explicit CpuPrinter(const LoopKernel& kernel)
+      : kernel_(kernel), graph_(kernel.graph), slots_(integerSlots(kernel)) {}
+
+  std::string print() && {
+    body();
+    std::string text = deviceText(std::vector<std::string_view>(used_.begin(), used_.end()));
+    text += "\nnamespace device {\n\n";
+    for (int32_t row : rows_) {
+      text += rowFunction(row);
+    }
+    return text + body_ + "\n}  // namespace device\n";
+  }
+
+ private:
+  // --- text pieces
+
+  void line(const std::string& content) {
+    body_ += std::string(static_cast<size_t>(indent_) * 2, ' ') + content + "\n";
+  }
+  void open(const std::string& content) {
+    line(content + " {");
+    ++indent_;
+  }
+  void close() {
+    --indent_;
+    line("}");
+  }
+
+  const std::string& use(const std::string& function) { return *used_.insert(function).first; }
+
+  std::string converted(PrimType to, PrimType from, const std::string& value) {
+    return registerTypeOf(to) == registerTypeOf(from)
+               ? value
+               : use("convert") + "<" + std::string(registerTypeOf(to)) + ">(" + value + ")";
+  }
+
+  /// `value`, a number of the register type of `type`, as a number that `type` has.
+  std::string rounded(PrimType type, const std::string& value) {
+    if (!isReducedFloat(type)) {
+      return value;
+    }
+    const std::string storage(storageTypeOf(type));
+    used_.insert(storage);
+    return use("convert") + "<float>(convert<" + storage + ">(" + value + "))";
+  }
+
+  std::string rowFunction(int32_t row) const {
+    const PointwiseRow& info = pointwiseRows()[static_cast<size_t>(row)];
+    const bool selects = info.types == DtypeClass::Select;
+    std::string params;
+    for (int32_t i = 0; i < info.arity; ++i) {
+      params += std::string(i == 0 ? "" : ", ") + (selects && i == 0 ? "bool" : "T") + " x" +
+                std::to_string(i);
+    }
+    return "template <class T>\nMESHFUSE_DEVICE auto op_" + std::string(info.name) + "(" + params +
+           ") {\n  return " + std::string(info.device) + ";\n}\n\n";
+  }
+
+  /// Names in a row's text, some of which are functions of the device text.
+  void useNamesOf(std::string_view text) {
+    size_t at = 0;
+    const auto isLetter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+    while (at < text.size()) {
+      size_t end = at;
+      while (end < text.size() && isLetter(text[end])) {
+        ++end;
+      }
+      if (end > at && std::isalpha(static_cast<unsigned char>(text[at])) != 0 &&
+          isDeviceFunction(text.substr(at, end - at))) {
+        used_.insert(std::string(text.substr(at, end - at)));
+      }
+      at = end + 1;
+    }
+  }
+
+  // --- values
+
+  std::string pointwiseText(const Node& node) {
+    const PointwiseRow& row = pointwiseRows()[static_cast<size_t>(node.index)];
+    rows_.insert(node.index);
+    useNamesOf(row.device);
+    const std::string compute(registerTypeOf(node.compute));
+    std::string operands;
+    for (size_t i = 0; i < node.operands.size(); ++i) {
+      const PrimType wanted =
+          row.types == DtypeClass::Select && i == 0 ? PrimType::Bool : node.compute;
+      operands += std::string(i == 0 ? "" : ", ") + operandText(node.operands[i], wanted);
+    }
+    const std::string value =
+        "op_" + std::string(row.name) + "<" + compute + ">(" + operands + ")";
+    return rounded(node.type, use("convert") + "<" + std::string(registerTypeOf(node.type)) + ">(" +
+                                  value + ")");
+  }
+
+  std::string operandText(NodeId id, PrimType wanted) {
+    return rounded(wanted, converted(wanted, graph_.node(id).type, name('v', id)));
+  }
+
+  std::string valueText(NodeId id) {
+    const Node& node = graph_.node(id);
+    switch (node.kind) {
+      case NodeKind::Read:
+        return readText(node);
+      case NodeKind::Number:
+        return numberText(node);
+      case NodeKind::Constant:
+        return converted(node.type, node.constant.type(), literal(node.constant));
+      case NodeKind::Count:
+        return integer(slots_.count);
+      case NodeKind::Cast:
+        return rounded(node.type, converted(node.type, graph_.node(node.operands[0]).type,
+                                            name('v', node.operands[0])));
+      case NodeKind::Pointwise:
+        return pointwiseText(node);
+      case NodeKind::Fold:
+        return rounded(node.type, converted(node.type, node.compute, foldText(id)));
+    }
+    return {};
+  }
+
+  std::string numberText(const Node& node) {
+    const std::string number = "numbers[" + std::to_string(node.index) + "]";
+    switch (categoryOf(node.type)) {
+      case TypeCategory::Boolean:
+      case TypeCategory::Integral:
+        return converted(node.type, PrimType::Int, number + ".integer");
+      case TypeCategory::Complex:
+        use("complex");
+        return converted(node.type, PrimType::ComplexDouble,
+                         "complex<double>(" + number + ".real, " + number + ".imaginary)");
+      default:
+        return rounded(node.type, converted(node.type, PrimType::Double, number + ".real"));
+    }
+  }
+
+  std::string literal(const Scalar& value) {
+    if (value.isComplex()) {
+      use("complex");
+    }
+    return numberLiteral(value);
+  }
+
+  std::string foldText(NodeId id) const {
+    return name('f', id) + (kernel_.hasLaneAccumulators() && variesAlongLane(id) ? "[j]" : "[0]");
+  }
+
+  /// Whether a value has an element of its own for each element of the lane: a fold of what does, next to a parallel lane.
+  bool variesAlongLane(NodeId /*id*/) const { return kernel_.hasLaneAccumulators(); }
+
+  std::string elementOf(const std::string& pointer, size_t tensor) const {
+    switch (kernel_.tensors[tensor].lane) {
+      case Step::None:
+        return pointer + "[0]";
+      case Step::Unit:
+        return pointer + "[j]";
+      default:
+        return pointer + "[j * " + integer(slots_.strides[tensor].back()) + "]";
+    }
+  }
+
+  std::string readText(const Node& node) {
+    const auto tensor = static_cast<size_t>(node.index);
+    const PrimType type = kernel_.tensors[tensor].type;
+    const std::string element = elementOf(name(pointerLetter_, node.index), tensor);
+    return storageTypeOf(type) == registerTypeOf(type)
+               ? element
+               : use("convert") + "<" + std::string(registerTypeOf(type)) + ">(" + element + ")";
+  }
+
+  void define(NodeId id) {
+    const Node& node = graph_.node(id);
+    line("const " + std::string(registerTypeOf(node.type)) + " " + name('v', id) + " = " +
+         valueText(id) + ";");
+    if (canDivideByZero(node)) {
+      line("zero |= " + use("isZeroDivisor") + "(" + operandText(node.operands.back(), node.compute) +
+           ");");
+    }
+  }
+
+  static bool canDivideByZero(const Node& node) {
+    if (node.kind != NodeKind::Pointwise || categoryOf(node.compute) != TypeCategory::Integral) {
+      return false;
+    }
+    const std::string_view text = pointwiseRows()[static_cast<size_t>(node.index)].device;
+    return text.find("divide(") != std::string_view::npos ||
+           text.find("odulus(") != std::string_view::npos;
+  }
+
+  std::string storedText(const LoopStore& store) {
+    const PrimType type = kernel_.tensors[static_cast<size_t>(store.tensor)].type;
+    const std::string value = name('v', store.node);
+    return storageTypeOf(type) == registerTypeOf(type)
+               ? value
+               : use("convert") + "<" + std::string(storageTypeOf(type)) + ">(" + value + ")";
+  }
+
+  // --- the kernel
+
+  void body() {
+    checksZero_ = std::ranges::any_of(graph_.nodes, canDivideByZero);
+    body_ += "struct Number {\n  union {\n    double real;\n    int64 integer;\n  };\n  double imaginary;\n};\n\n";
+    body_ +=
+        "extern \"C\" __attribute__((visibility(\"default\"))) void meshfuse_kernel(\n"
+        "    void* const* p, const int64* s, const Number* numbers, int64 begin, int64 end) {\n";
+    indent_ = 1;
+    for (size_t i = 0; i < kernel_.tensors.size(); ++i) {
+      pointer('t', i, "(" + pointerType(i) + "*)p[" + std::to_string(i + 1) + "]");
+    }
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      if (isUniform(graph_.nodes[i])) {
+        define(static_cast<NodeId>(i));
+      }
+    }
+    if (checksZero_) {
+      line("int64 zero = 0;");
+    }
+    buffers();
+    open("for (int64 t = begin; t < end; ++t)");
+    parallelIndices();
+    for (size_t k = 0; k < kernel_.sections.size(); ++k) {
+      pointerLetter_ = 'a';
+      section(kernel_.sections[k]);
+      if (k < kernel_.passes.size()) {
+        pass(kernel_.passes[k]);
+      }
+    }
+    close();
+    if (streamsAny()) {
+      open("if (" + integer(slots_.streams) + " != 0)");
+      line(use("streamFence") + "();");
+      close();
+    }
+    if (checksZero_) {
+      open("if (zero != 0)");
+      line("*(int64*)p[0] = 1;");
+      close();
+    }
+    body_ += "}\n";
+  }
+
+  std::string pointerType(size_t tensor) {
+    const LoopTensor& info = kernel_.tensors[tensor];
+    const std::string type(storageTypeOf(info.type));
+    used_.insert(type);
+    return (info.isOutput ? "" : "const ") + type;
+  }
+
+  void pointer(char letter, size_t tensor, const std::string& value) {
+    line(pointerType(tensor) + "* __restrict " + name(letter, static_cast<int64_t>(tensor)) + " = " +
+         value + ";");
+  }
+
+  /// Whether a store of a pass can go past the caches.
+  bool streamsStore(const LoopStore& store) const {
+    return kernel_.tensors[static_cast<size_t>(store.tensor)].lane == Step::Unit;
+  }
+  bool streamsAny() const {
+    return std::ranges::any_of(kernel_.passes, [&](const LoopPass& pass) {
+      return std::ranges::any_of(pass.stores, [&](const LoopStore& s) { return streamsStore(s); });
+    });
+  }
+
+  void buffer(const std::string& type, const std::string& label, int64_t elements) {
+    line("alignas(64) " + type + " " + label + "[" + std::to_string(elements) + "];");
+  }
+
+  void buffers() {
+    for (const LoopPass& pass : kernel_.passes) {
+      for (const LoopStore& store : pass.stores) {
+        if (streamsStore(store)) {
+          buffer(std::string(storageTypeOf(kernel_.tensors[static_cast<size_t>(store.tensor)].type)),
+                 name('w', store.tensor), kChunk);
+        }
+      }
+      for (NodeId id : pass.staged) {
+        buffer(std::string(registerTypeOf(graph_.node(id).type)), name('g', id), kRowElements);
+      }
+      for (NodeId id : pass.folds) {
+        buffer(std::string(registerTypeOf(graph_.node(id).compute)), name('f', id),
+               kernel_.hasLaneAccumulators() ? kBlockElements : lanesOf(pass));
+      }
+    }
+    for (const LoopSection& section : kernel_.sections) {
+      for (NodeId id : section.kept) {
+        buffer(std::string(registerTypeOf(graph_.node(id).type)), name('k', id), kBlockElements);
+      }
+    }
+  }
+
+  /// Partial results of a reduced lane side by side: enough for the latency of an addition, fewer where a pass has much else.
+  int lanesOf(const LoopPass& pass) const {
+    int64_t work = 0;
+    for (NodeId id : pass.nodes) {
+      work += workOf(graph_.node(id));
+    }
+    return work > 8 ? 16 : 32;
+  }
+
+  void parallelIndices() {
+    std::string rest = "t";
+    if (!kernel_.isLaneReduced) {
+      line("const int64 first = t % " + integer(slots_.laneBlocks) + " * " +
+           integer(slots_.laneBlock) + ";");
+      line("const int64 left = " + integer(slots_.lane) + " - first;");
+      line("const int64 count = left < " + integer(slots_.laneBlock) + " ? left : " +
+           integer(slots_.laneBlock) + ";");
+      rest = "t / " + integer(slots_.laneBlocks);
+    } else {
+      line("const int64 count = " + integer(slots_.lane) + ";");
+    }
+    for (int32_t loop = kernel_.parallelLoops; loop-- > 0;) {
+      line("const int64 q" + std::to_string(loop) + " = " + rest + ";");
+      const std::string q = "q" + std::to_string(loop);
+      const std::string extent = integer(slots_.parallel + loop);
+      line("const int64 i" + std::to_string(loop) + " = " +
+           (loop == 0 ? q : q + " % " + extent) + ";");
+      rest = q + " / " + extent;
+    }
+    for (size_t i = 0; i < kernel_.tensors.size(); ++i) {
+      pointer('a', i, name('t', static_cast<int64_t>(i)) + offset(i));
+    }
+  }
+
+  std::string offset(size_t tensor) const {
+    std::string text;
+    const LoopTensor& info = kernel_.tensors[tensor];
+    for (int32_t loop = 0; loop < kernel_.parallelLoops; ++loop) {
+      const int32_t slot = slots_.strides[tensor][static_cast<size_t>(loop)];
+      if (slot >= 0) {
+        text += " + i" + std::to_string(loop) + " * " + integer(slot);
+      }
+    }
+    if (!kernel_.isLaneReduced && info.lane != Step::None) {
+      text += " + first" +
+              (info.lane == Step::Unit ? "" : " * " + integer(slots_.strides[tensor].back()));
+    }
+    return text;
+  }
+
+  void section(const LoopSection& section) {
+    for (NodeId id : section.scalars) {
+      define(id);
+    }
+    if (section.lanes.empty() && !kernel_.hasLaneAccumulators()) {
+      for (const LoopStore& store : section.stores) {
+        line(name('a', store.tensor) + "[0] = " + storedText(store) + ";");
+      }
+      return;
+    }
+    if (section.lanes.empty() && section.stores.empty()) {
+      return;
+    }
+    simd();
+    open("for (int64 j = 0; j < count; ++j)");
+    restoreKept(section.lanes, section.lanes);
+    for (NodeId id : section.lanes) {
+      define(id);
+    }
+    for (NodeId id : section.kept) {
+      line(name('k', id) + "[j] = " + name('v', id) + ";");
+    }
+    for (const LoopStore& store : section.stores) {
+      line(elementOf(name('a', store.tensor), static_cast<size_t>(store.tensor)) + " = " +
+           storedText(store) + ";");
+    }
+    close();
+  }
+
+  /// Lane values of earlier sections that `users` need, from their arrays; `own` are computed here.
+  void restoreKept(const std::vector<NodeId>& users, const std::vector<NodeId>& own,
+                   const std::string& base = "") {
+    std::set<NodeId> needed;
+    for (NodeId user : users) {
+      if (graph_.node(user).kind == NodeKind::Fold && &users == &own) {
+        continue;
+      }
+      for (NodeId operand : graph_.node(user).operands) {
+        if (isKept(operand) && std::ranges::find(own, operand) == own.end()) {
+          needed.insert(operand);
+        }
+      }
+    }
+    for (NodeId id : needed) {
+      line("const " + std::string(registerTypeOf(graph_.node(id).type)) + " " + name('v', id) +
+           " = " + name('k', id) + "[" + base + "j];");
+    }
+  }
+
+  bool isKept(NodeId id) const {
+    return std::ranges::any_of(kernel_.sections, [&](const LoopSection& section) {
+      return std::ranges::find(section.kept, id) != section.kept.end();
+    });
+  }
+
+  void simd() {
+    if (!checksZero_) {
+      line("#pragma omp simd");
+    }
+  }
+
+  void pass(const LoopPass& pass) {
+    for (NodeId id : pass.folds) {
+      const std::string elements = kernel_.hasLaneAccumulators() ? "count" : std::to_string(lanesOf(pass));
+      open("for (int64 l = 0; l < " + elements + "; ++l)");
+      line(name('f', id) + "[l] = " + identityText(id) + ";");
+      close();
+    }
+    for (int32_t loop = 0; loop < kernel_.serialLoops; ++loop) {
+      const std::string r = "r" + std::to_string(loop);
+      open("for (int64 " + r + " = 0; " + r + " < " + integer(slots_.serial + loop) + "; ++" + r + ")");
+    }
+    chunks(pass);
+    for (int32_t loop = 0; loop < kernel_.serialLoops; ++loop) {
+      close();
+    }
+    if (!kernel_.hasLaneAccumulators()) {
+      for (NodeId id : pass.folds) {
+        combine(id, lanesOf(pass));
+      }
+    }
+  }
+
+  std::string identityText(NodeId id) {
+    const Node& node = graph_.node(id);
+    return foldIdentity(node.fold, node.compute);
+  }
+
+  std::string combined(NodeId id, const std::string& a, const std::string& b) {
+    const Node& node = graph_.node(id);
+    const std::string type(registerTypeOf(node.compute));
+    switch (node.fold) {
+      case ReduceKind::Product:
+        return a + " * " + b;
+      case ReduceKind::Max:
+        return use("maximum") + "<" + type + ">(" + a + ", " + b + ")";
+      case ReduceKind::Min:
+        return use("minimum") + "<" + type + ">(" + a + ", " + b + ")";
+      default:
+        return a + " + " + b;
+    }
+  }
+
+  void combine(NodeId id, int lanes) {
+    const std::string f = name('f', id);
+    open("for (int w = " + std::to_string(lanes / 2) + "; w > 0; w /= 2)");
+    open("for (int l = 0; l < w; ++l)");
+    line(f + "[l] = " + combined(id, f + "[l]", f + "[l + w]") + ";");
+    close();
+    close();
+  }
+
+  std::string serialOffset(size_t tensor) const {
+    std::string text;
+    for (int32_t loop = 0; loop < kernel_.serialLoops; ++loop) {
+      const int32_t slot =
+          slots_.strides[tensor][static_cast<size_t>(kernel_.parallelLoops + loop)];
+      if (slot >= 0) {
+        text += " + r" + std::to_string(loop) + " * " + integer(slot);
+      }
+    }
+    return text;
+  }
+
+  /// Tensors that a pass touches.
+  std::set<int32_t> tensorsOf(const LoopPass& pass) const {
+    std::set<int32_t> tensors;
+    for (NodeId id : pass.nodes) {
+      if (graph_.node(id).kind == NodeKind::Read) {
+        tensors.insert(graph_.node(id).index);
+      }
+    }
+    for (const LoopStore& store : pass.stores) {
+      tensors.insert(store.tensor);
+    }
+    return tensors;
+  }
+
+  void chunks(const LoopPass& pass) {
+    const bool streams =
+        std::ranges::any_of(pass.stores, [&](const LoopStore& s) { return streamsStore(s); });
+    const std::string size = streams ? std::to_string(kChunk) : "count";
+    open("for (int64 base = 0; base < count; base += " + size + ")");
+    line("const int64 m = count - base < " + size + " ? count - base : " + size + ";");
+    for (int32_t i : tensorsOf(pass)) {
+      const auto tensor = static_cast<size_t>(i);
+      const Step step = kernel_.tensors[tensor].lane;
+      const std::string lane =
+          step == Step::None   ? ""
+          : step == Step::Unit ? " + base"
+                               : " + base * " + integer(slots_.strides[tensor].back());
+      pointer('b', tensor, name('a', i) + serialOffset(tensor) + lane);
+    }
+    for (const LoopStore& store : pass.stores) {
+      const auto tensor = static_cast<size_t>(store.tensor);
+      const std::string b = name('b', store.tensor);
+      pointer('c', tensor,
+              streamsStore(store)
+                  ? integer(slots_.streams) + " != 0 ? " + name('w', store.tensor) + " : " + b
+                  : b);
+    }
+    pointerLetter_ = 'b';
+    if (pass.folds.empty() || kernel_.hasLaneAccumulators()) {
+      simd();
+      open("for (int64 j = 0; j < m; ++j)");
+      elements(pass, "j");
+      close();
+    } else {
+      const std::string lanes = std::to_string(lanesOf(pass));
+      line("int64 k = 0;");
+      open("for (; k + " + lanes + " <= m; k += " + lanes + ")");
+      simd();
+      open("for (int64 l = 0; l < " + lanes + "; ++l)");
+      line("const int64 j = k + l;");
+      elements(pass, "l");
+      close();
+      close();
+      open("for (int64 l = 0; k + l < m; ++l)");
+      line("const int64 j = k + l;");
+      elements(pass, "l");
+      close();
+    }
+    for (const LoopStore& store : pass.stores) {
+      if (streamsStore(store)) {
+        open("if (" + integer(slots_.streams) + " != 0)");
+        line(use("streamOut") + "(" + name('b', store.tensor) + ", " + name('w', store.tensor) +
+             ", m * int64(sizeof(" + name('w', store.tensor) + "[0])));");
+        close();
+      }
+    }
+    close();
+  }
+
+  /// What a pass does for element `j` of the chunk; `lane` is the accumulator's.
+  void elements(const LoopPass& pass, const std::string& lane) {
+    for (NodeId id : pass.restored) {
+      line("const " + std::string(registerTypeOf(graph_.node(id).type)) + " " + name('v', id) +
+           " = " + name('g', id) + "[base + j];");
+    }
+    if (kernel_.hasLaneAccumulators()) {
+      std::vector<NodeId> users = pass.nodes;
+      users.insert(users.end(), pass.folds.begin(), pass.folds.end());
+      restoreKept(users, pass.nodes, "base + ");
+    }
+    for (NodeId id : pass.nodes) {
+      define(id);
+    }
+    for (NodeId id : pass.staged) {
+      line(name('g', id) + "[base + j] = " + name('v', id) + ";");
+    }
+    for (NodeId id : pass.folds) {
+      const Node& node = graph_.node(id);
+      const std::string f = name('f', id) + "[" +
+                            (kernel_.hasLaneAccumulators() ? "base + " + lane : lane) + "]";
+      line(f + " = " + combined(id, f, operandText(node.operands[0], node.compute)) + ";");
+    }
+    for (const LoopStore& store : pass.stores) {
+      line(elementOf(name('c', store.tensor), static_cast<size_t>(store.tensor)) + " = " +
+           storedText(store) + ";");
+    }
+  }
+
+  const LoopKernel& kernel_;
+  const KernelGraph& graph_;
+  const IntegerSlots slots_;
+  std::string body_;
+  int indent_ = 0;
+  char pointerLetter_ = 'a';
+  bool checksZero_ = false;
+  std::set<std::string> used_;
+  std::set<int32_t> rows_;
+};
+
+}  // namespace
+
+std::string cpuText(const LoopKernel& kernel) { return CpuPrinter(kernel).print(); }
+
+}  // namespace meshfuse

@@ -1,0 +1,328 @@
+#include "meshfuse/lowering/kernel_graph.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+#include "meshfuse/base/error.h"
+#include "meshfuse/base/text.h"
+#include "meshfuse/ops/infer.h"
+#include "meshfuse/ops/op_info.h"
+#include "meshfuse/ops/pointwise.h"
+#include "meshfuse/scheduling/loop_form.h"
+
+namespace meshfuse {
+
+namespace {
+
+/// What sums of a type are kept in.
+PrimType accumulatorOf(PrimType type) {
+  return isReducedFloat(type) ? PrimType::Float : type;
+}
+
+int32_t rowNamed(std::string_view name) { return findOp(name)->pointwiseRow; }
+
+class GraphBuilder {
+ public:
+  GraphBuilder(const Fusion& fusion, const Group& group) : fusion_(fusion), group_(group) {
+    graph_.loopCount = static_cast<int32_t>(group.loops.size());
+    for (size_t i = 0; i < group.loops.size(); ++i) {
+      graph_.reduced |= group.loops[i].isReduced ? LoopMask{1} << i : 0;
+    }
+  }
+
+  KernelGraph build() && {
+    for (const GroupCall& call : group_.calls) {
+      addCall(call);
+    }
+    for (ValId val : group_.outputs) {
+      const auto& [node, loops] = made_.at(indexOf(val));
+      graph_.writes.push_back({val, fusion_.val(val).dtype(), loops, node});
+    }
+    return std::move(graph_);
+  }
+
+ private:
+  using Key = std::tuple<NodeKind, PrimType, int32_t, std::vector<NodeId>, PrimType, ReduceKind>;
+
+  NodeId add(Node node) {
+    for (NodeId operand : node.operands) {
+      node.loops |= graph_.node(operand).loops;
+      node.phase = std::max(node.phase, graph_.node(operand).phase);
+    }
+    if (node.kind == NodeKind::Fold) {
+      node.loops &= ~graph_.reduced;
+      ++node.phase;
+    }
+    if (node.kind == NodeKind::Constant) {
+      graph_.nodes.push_back(std::move(node));
+      return static_cast<NodeId>(graph_.nodes.size() - 1);
+    }
+    const Key key{node.kind, node.type, node.index, node.operands, node.compute, node.fold};
+    const auto [found, isNew] = known_.emplace(key, static_cast<NodeId>(graph_.nodes.size()));
+    if (isNew) {
+      graph_.nodes.push_back(std::move(node));
+    }
+    return found->second;
+  }
+
+  NodeId constant(Scalar value, PrimType type) {
+    Node node;
+    node.constant = value;
+    node.type = type;
+    return add(std::move(node));
+  }
+
+  NodeId cast(NodeId operand, PrimType type) {
+    if (graph_.node(operand).type == type) {
+      return operand;
+    }
+    Node node;
+    node.kind = NodeKind::Cast;
+    node.type = type;
+    node.operands = {operand};
+    return add(std::move(node));
+  }
+
+  NodeId pointwise(int32_t row, std::vector<NodeId> operands, OpTypes types) {
+    Node node;
+    node.kind = NodeKind::Pointwise;
+    node.index = row;
+    node.type = types.result;
+    node.compute = types.compute;
+    node.operands = std::move(operands);
+    return add(std::move(node));
+  }
+
+  /// `name` of operands that all have `type`, which is the result's as well.
+  NodeId arithmetic(std::string_view name, std::vector<NodeId> operands, PrimType type) {
+    return pointwise(rowNamed(name), std::move(operands), {type, type});
+  }
+
+  NodeId fold(ReduceKind kind, NodeId operand, PrimType accumulator, PrimType result) {
+    if (graph_.reduced == 0 || (graph_.node(operand).loops & graph_.reduced) == 0) {
+      internalCheck(graph_.reduced == 0, "what is folded varies along the reduced loops");
+      return cast(cast(operand, accumulator), result);
+    }
+    Node node;
+    node.kind = NodeKind::Fold;
+    node.fold = kind;
+    node.compute = accumulator;
+    node.type = result;
+    node.operands = {operand};
+    return add(std::move(node));
+  }
+
+  NodeId read(ValId val, const DimLoops& loops) {
+    const auto same = [&](const GraphTensor& tensor) {
+      return tensor.val == val && tensor.loops == loops;
+    };
+    auto found = std::ranges::find_if(graph_.reads, same);
+    if (found == graph_.reads.end()) {
+      graph_.reads.push_back({val, fusion_.val(val).dtype(), loops, -1});
+      found = graph_.reads.end() - 1;
+    }
+    Node node;
+    node.kind = NodeKind::Read;
+    node.index = static_cast<int32_t>(found - graph_.reads.begin());
+    node.type = found->type;
+    for (LoopId loop : loops) {
+      node.loops |= loop == kNoLoop ? 0 : LoopMask{1} << loop;
+    }
+    return add(std::move(node));
+  }
+
+  NodeId number(ValId val) {
+    const ScalarType& type = fusion_.val(val).scalar();
+    if (type.constant) {
+      return constant(*type.constant, type.dtype);
+    }
+    const auto found = std::ranges::find(graph_.numbers, val);
+    Node node;
+    node.kind = NodeKind::Number;
+    node.type = type.dtype;
+    node.index = static_cast<int32_t>(found - graph_.numbers.begin());
+    if (found == graph_.numbers.end()) {
+      graph_.numbers.push_back(val);
+    }
+    return add(std::move(node));
+  }
+
+  NodeId operandNode(const Arg& arg, const GroupCall& call, size_t& tensor) {
+    if (const Scalar* value = std::get_if<Scalar>(&arg)) {
+      return constant(*value, value->type());
+    }
+    const ValId val = std::get<ValId>(arg);
+    if (!fusion_.val(val).isTensor()) {
+      return number(val);
+    }
+    const DimLoops& loops = call.operands[tensor++];
+    const auto found = made_.find(indexOf(val));
+    return found != made_.end() ? found->second.first : read(val, loops);
+  }
+
+  void addCall(const GroupCall& call) {
+    const Expr& expr = fusion_.expr(call.expr);
+    const OpInfo& op = infoOf(*expr.op);
+    const LoopForm form = loopFormOf(*expr.op);
+    std::vector<NodeId> operands;
+    size_t tensor = 0;
+    for (size_t i = 0; i < expr.args.size(); ++i) {
+      const ParamKind kind = op.params[i].kind;
+      if (kind == ParamKind::Tensor || (kind == ParamKind::Operand && isValue(expr.args[i]))) {
+        operands.push_back(operandNode(expr.args[i], call, tensor));
+      }
+    }
+    std::vector<NodeId> results;
+    if (form.kind == LoopForm::Kind::Reduction) {
+      results = foldsOf(expr, form.fold, operands.front());
+    } else if (op.isPointwise()) {
+      const std::vector<TensorType> tensors = tensorOperands(fusion_, expr.args);
+      results = {pointwise(op.pointwiseRow, operands,
+                           pointwiseTypes({&op, &fusion_, expr.args, tensors}))};
+    } else {
+      results = {cast(operands.front(), fusion_.val(expr.outputs.front()).dtype())};
+    }
+    for (size_t i = 0; i < expr.outputs.size(); ++i) {
+      made_.emplace(indexOf(expr.outputs[i]), std::pair(results[i], call.outputs[i]));
+    }
+  }
+
+  static bool isValue(const Arg& arg) {
+    return std::holds_alternative<ValId>(arg) || std::holds_alternative<Scalar>(arg);
+  }
+
+  std::vector<NodeId> foldsOf(const Expr& expr, Fold form, NodeId operand) {
+    const PrimType result = fusion_.val(expr.outputs.front()).dtype();
+    switch (form) {
+      case Fold::Sum:
+        return {fold(ReduceKind::Sum, operand, accumulatorOf(result), result)};
+      case Fold::Product:
+        return {fold(ReduceKind::Product, operand, accumulatorOf(result), result)};
+      case Fold::Max:
+        return {fold(ReduceKind::Max, operand, accumulatorOf(result), result)};
+      case Fold::Min:
+        return {fold(ReduceKind::Min, operand, accumulatorOf(result), result)};
+      default:
+        return deviationsOf(expr, form, operand, result);
+    }
+  }
+
+  /// Mean, then the sum of squared deviations from it: two passes, as exact as the data allow.
+  std::vector<NodeId> deviationsOf(const Expr& expr, Fold form, NodeId operand, PrimType result) {
+    const PrimType wide = accumulatorOf(result);
+    const PrimType real = realTypeOf(wide);
+    Node countNode;
+    countNode.kind = NodeKind::Count;
+    countNode.type = PrimType::Int;
+    const NodeId count = add(std::move(countNode));
+    const NodeId value = cast(operand, wide);
+    const NodeId elements = cast(cast(count, real), wide);
+    const NodeId mean =
+        arithmetic("truediv", {fold(ReduceKind::Sum, value, wide, wide), elements}, wide);
+    const NodeId deviation = arithmetic("sub", {value, mean}, wide);
+    const NodeId squares = fold(
+        ReduceKind::Sum, arithmetic("mul", {deviation, deviation}, wide), wide, wide);
+    if (form == Fold::Welford) {
+      // Without elements the mean is zero, not a quotient of zeros.
+      const NodeId isEmpty = pointwise(rowNamed("eq"), {count, constant(Scalar(0), PrimType::Int)},
+                                       {PrimType::Int, PrimType::Bool});
+      const NodeId zero = constant(Scalar(0.0), wide);
+      const NodeId average = arithmetic("where", {isEmpty, zero, mean}, wide);
+      return {cast(average, result), cast(squares, result), count};
+    }
+    const NodeId correction = constant(std::get<Scalar>(expr.args[2]), PrimType::Int);
+    const NodeId freedom = arithmetic(
+        "maximum",
+        {arithmetic("sub", {count, correction}, PrimType::Int), constant(Scalar(0), PrimType::Int)},
+        PrimType::Int);
+    const NodeId variance =
+        arithmetic("truediv", {squares, cast(cast(freedom, real), wide)}, wide);
+    if (form == Fold::Variance) {
+      return {cast(variance, result)};
+    }
+    return {cast(variance, result), cast(mean, result)};
+  }
+
+  const Fusion& fusion_;
+  const Group& group_;
+  KernelGraph graph_;
+  std::map<Key, NodeId> known_;
+  std::unordered_map<uint32_t, std::pair<NodeId, DimLoops>> made_;
+};
+
+std::string maskText(LoopMask mask) {
+  std::vector<std::string> names;
+  for (int loop = 0; mask >> loop != 0; ++loop) {
+    if (((mask >> loop) & 1U) != 0) {
+      names.push_back("l" + std::to_string(loop));
+    }
+  }
+  return "[" + joinText(names, ", ") + "]";
+}
+
+}  // namespace
+
+KernelGraph buildGraph(const Fusion& fusion, const Group& group) {
+  return GraphBuilder(fusion, group).build();
+}
+
+int64_t workOf(const Node& node) {
+  switch (node.kind) {
+    case NodeKind::Pointwise: {
+      // Calls of functions show in the device text as letters before a parenthesis; the rest is operators.
+      const std::string_view text = pointwiseRows()[static_cast<size_t>(node.index)].device;
+      const size_t call = text.find('(', 1);
+      const bool isFunction = call != std::string_view::npos && call > 0 &&
+                              std::isalpha(static_cast<unsigned char>(text[call - 1])) != 0;
+      return isFunction ? 12 : 1;
+    }
+    case NodeKind::Cast:
+    case NodeKind::Fold:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+std::string toText(const Node& node) {
+  std::vector<std::string> operands;
+  for (NodeId operand : node.operands) {
+    operands.push_back("n" + std::to_string(operand));
+  }
+  const std::string list = "(" + joinText(operands, ", ") + ")";
+  switch (node.kind) {
+    case NodeKind::Read:
+      return "read " + std::to_string(node.index);
+    case NodeKind::Number:
+      return "number " + std::to_string(node.index);
+    case NodeKind::Constant:
+      return node.constant.toText();
+    case NodeKind::Pointwise:
+      return std::string(pointwiseRows()[static_cast<size_t>(node.index)].name) + list;
+    case NodeKind::Cast:
+      return "cast" + list;
+    case NodeKind::Fold:
+      return "fold " + std::string(nameOf(node.fold)) + list;
+    case NodeKind::Count:
+      return "count";
+  }
+  return {};
+}
+
+std::string toText(const KernelGraph& graph) {
+  std::string text;
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Node& node = graph.nodes[i];
+    text += "n" + std::to_string(i) + ": " + std::string(nameOf(node.type)) + " = " +
+            toText(node) + " " + maskText(node.loops) + "\n";
+  }
+  for (const GraphTensor& write : graph.writes) {
+    text += "write n" + std::to_string(write.node) + "\n";
+  }
+  return text;
+}
+
+}  // namespace meshfuse

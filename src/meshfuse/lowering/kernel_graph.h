@@ -1,0 +1,79 @@
+// What a kernel computes for each element, as a graph of numbers: the calls of a group without their tensors.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "meshfuse/ir/fusion.h"
+#include "meshfuse/scheduling/group.h"
+
+namespace meshfuse {
+
+using NodeId = int32_t;
+
+/// The loops that a value varies along, as bits.
+using LoopMask = uint32_t;
+
+enum class NodeKind : uint8_t {
+  Read,      // an element of a tensor: `index` into reads
+  Number,    // a number that comes with the call: `index` into numbers
+  Constant,  // `constant`
+  Pointwise, // row `index` of pointwise.def on the operands, cast to `compute`
+  Cast,      // the operand in another type
+  Fold,      // all of the operand's values along the reduced loops, made one by `fold`
+  Count,     // how many elements a Fold takes: the product of the reduced extents
+};
+
+/// One value of the graph. Types of fewer bits than Float are computed in Float and rounded: `type` says to what.
+struct Node {
+  NodeKind kind = NodeKind::Constant;
+  PrimType type = PrimType::Float;
+  int32_t index = -1;
+  std::vector<NodeId> operands = {};
+  PrimType compute = PrimType::Null;  // Pointwise and Fold: what operands are cast to
+  ReduceKind fold = ReduceKind::Sum;  // Fold
+  Scalar constant = {};
+  LoopMask loops = 0;
+  /// How many folds have to be complete before it can be computed.
+  int32_t phase = 0;
+};
+
+/// Whether a value is the same in the whole kernel, and known before it begins.
+inline bool isUniform(const Node& node) noexcept {
+  return node.kind == NodeKind::Number || node.kind == NodeKind::Constant ||
+         node.kind == NodeKind::Count;
+}
+
+/// A tensor that the kernel reads or writes; the loops of its dimensions.
+struct GraphTensor {
+  ValId val{};
+  PrimType type = PrimType::Float;
+  DimLoops loops = {};
+  NodeId node = -1;  // writes: what is written
+};
+
+struct KernelGraph {
+  std::vector<Node> nodes;  // operands come before what uses them
+  std::vector<GraphTensor> reads;
+  std::vector<GraphTensor> writes;
+  std::vector<ValId> numbers;
+  LoopMask reduced = 0;
+  int32_t loopCount = 0;
+
+  const Node& node(NodeId id) const { return nodes[static_cast<size_t>(id)]; }
+};
+
+/// The graph of a kernel group. Equal subexpressions are one node.
+KernelGraph buildGraph(const Fusion& fusion, const Group& group);
+
+/// Arithmetic of a node in units of an addition: what computing it again costs.
+int64_t workOf(const Node& node);
+
+/// `add(n1, n2)`, `read 0`, `fold max(n3)`.
+std::string toText(const Node& node);
+
+/// One line a node: `n3: Float = add(n1, n2) [l0, l1]`.
+std::string toText(const KernelGraph& graph);
+
+}  // namespace meshfuse

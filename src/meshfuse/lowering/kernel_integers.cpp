@@ -1,0 +1,74 @@
+#include "meshfuse/lowering/kernel_integers.h"
+
+namespace meshfuse {
+
+IntegerSlots integerSlots(const LoopKernel& kernel) {
+  IntegerSlots slots;
+  const auto take = [&slots](int32_t count = 1) {
+    const int32_t at = slots.size;
+    slots.size += count;
+    return at;
+  };
+  slots.parallel = take(kernel.parallelLoops);
+  slots.serial = take(kernel.serialLoops);
+  slots.lane = take();
+  slots.laneBlock = take();
+  slots.laneBlocks = take();
+  slots.streams = take();
+  slots.count = take();
+  for (const LoopTensor& tensor : kernel.tensors) {
+    std::vector<int32_t>& strides = slots.strides.emplace_back();
+    const auto takeIfBound = [&](Step step) {
+      strides.push_back(step == Step::Bound ? take() : -1);
+    };
+    for (Step step : tensor.parallel) {
+      takeIfBound(step);
+    }
+    for (Step step : tensor.serial) {
+      takeIfBound(step);
+    }
+    takeIfBound(tensor.lane);
+  }
+  return slots;
+}
+
+std::vector<int64_t> bindIntegers(const LoopKernel& kernel, const Schedule& schedule) {
+  const IntegerSlots slots = integerSlots(kernel);
+  std::vector<int64_t> table(static_cast<size_t>(slots.size), 0);
+  const auto put = [&table](int32_t at, int64_t value) {
+    if (at >= 0) {
+      table[static_cast<size_t>(at)] = value;
+    }
+  };
+  int64_t count = schedule.isLaneReduced ? schedule.lane.extent : 1;
+  int32_t at = slots.parallel;
+  for (const ScheduledLoop& loop : schedule.parallel) {
+    put(at++, loop.extent);
+  }
+  at = slots.serial;
+  for (const ScheduledLoop& loop : schedule.serial) {
+    put(at++, loop.extent);
+    count *= loop.extent;
+  }
+  put(slots.lane, schedule.lane.extent);
+  put(slots.laneBlock, schedule.laneBlock);
+  put(slots.laneBlocks, schedule.laneBlocks);
+  put(slots.streams, schedule.streams ? 1 : 0);
+  put(slots.count, count);
+  for (size_t tensor = 0; tensor < kernel.tensors.size(); ++tensor) {
+    size_t loop = 0;
+    const auto putStride = [&](const ScheduledLoop& scheduled) {
+      put(slots.strides[tensor][loop++], scheduled.strides[tensor]);
+    };
+    for (const ScheduledLoop& scheduled : schedule.parallel) {
+      putStride(scheduled);
+    }
+    for (const ScheduledLoop& scheduled : schedule.serial) {
+      putStride(scheduled);
+    }
+    putStride(schedule.lane);
+  }
+  return table;
+}
+
+}  // namespace meshfuse

@@ -1,0 +1,30 @@
+// The table of integers that a kernel is called with: sizes and strides, which are bound and not compiled in.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "meshfuse/lowering/loop_kernel.h"
+
+namespace meshfuse {
+
+/// Where each integer is in the table.
+struct IntegerSlots {
+  int32_t parallel = 0;  // extents of the parallel loops, outermost first
+  int32_t serial = 0;    // … of the serial ones
+  int32_t lane = 0;
+  int32_t laneBlock = 0;
+  int32_t laneBlocks = 0;
+  int32_t streams = 0;
+  int32_t count = 0;  // elements that a fold takes
+  /// By tensor and loop (parallel, serial, lane): the stride's place, -1 where it is not bound.
+  std::vector<std::vector<int32_t>> strides;
+  int32_t size = 0;
+};
+
+IntegerSlots integerSlots(const LoopKernel& kernel);
+
+/// The table for one binding of the kernel, whose schedule is like the one it was lowered with.
+std::vector<int64_t> bindIntegers(const LoopKernel& kernel, const Schedule& schedule);
+
+}  // namespace meshfuse

@@ -1,0 +1,70 @@
+// Loop IR: one kernel as nested loops over numbers, before it becomes text for a target.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "meshfuse/lowering/kernel_graph.h"
+#include "meshfuse/scheduling/schedule.h"
+
+namespace meshfuse {
+
+/// How a tensor's address follows a loop.
+enum class Step : uint8_t { None, Unit, Bound };
+
+/// A tensor of the kernel, reads before writes, and how its address follows each loop.
+struct LoopTensor {
+  PrimType type = PrimType::Float;
+  bool isOutput = false;
+  std::vector<Step> parallel;
+  std::vector<Step> serial;
+  Step lane = Step::None;
+};
+
+/// A number written to a tensor.
+struct LoopStore {
+  int32_t tensor = -1;  // index into LoopKernel::tensors
+  NodeId node = -1;
+};
+
+/// What happens once per parallel iteration, before the pass of the same position: values that no reduced loop changes.
+/// With a reduced lane they are single numbers. Otherwise those that vary along the lane (`lanes`) are computed in a loop over
+/// it, and those that later loops need (`kept`) stay in an array.
+struct LoopSection {
+  std::vector<NodeId> scalars;
+  std::vector<NodeId> lanes;
+  std::vector<NodeId> kept;
+  std::vector<LoopStore> stores;
+};
+
+/// One run through the serial loops and the lane.
+struct LoopPass {
+  std::vector<NodeId> nodes;
+  std::vector<NodeId> folds;    // accumulated here
+  std::vector<NodeId> staged;   // written to a row buffer here
+  std::vector<NodeId> restored; // read from one
+  std::vector<LoopStore> stores;
+};
+
+/// sections[k] runs before passes[k]; there is one section more than passes. A kernel without reductions has one pass.
+struct LoopKernel {
+  KernelGraph graph;
+  std::vector<LoopTensor> tensors;
+  int32_t parallelLoops = 0;
+  int32_t serialLoops = 0;
+  bool isLaneReduced = false;
+  std::vector<LoopSection> sections;
+  std::vector<LoopPass> passes;
+
+  /// Whether the lane's elements are in an array of accumulators each: reduced serial loops around a lane that is not.
+  bool hasLaneAccumulators() const noexcept { return !isLaneReduced && graph.reduced != 0; }
+};
+
+/// The loops of a graph under a schedule whose nest has its reads, then its writes, as accesses.
+LoopKernel lower(KernelGraph graph, const Schedule& schedule);
+
+/// One line a loop, section and statement.
+std::string toText(const LoopKernel& kernel);
+
+}  // namespace meshfuse

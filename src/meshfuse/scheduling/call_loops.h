@@ -1,0 +1,46 @@
+// The loops of one call, placed among those of the group it might join.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "meshfuse/ops/dim_map.h"
+#include "meshfuse/scheduling/loop_draft.h"
+#include "meshfuse/scheduling/loop_form.h"
+
+namespace meshfuse {
+
+/// What a call needs for its loops, computed once.
+struct CallShape {
+  ExprId expr{};
+  LoopForm form;
+  DimMap map;
+  std::vector<ValId> operands;  // tensors, in order
+};
+
+/// The shape of a call that a kernel can compute; nullopt for others: library operations, tensors of types without elements of
+/// whole bytes, dimensions that are products of several factors.
+std::optional<CallShape> kernelShapeOf(const Fusion& fusion, ExprId expr);
+
+/// Loops of a call's dimensions.
+struct PlacedCall {
+  std::vector<DimLoops> operands;
+  std::vector<DimLoops> outputs;
+  LoopSet all = 0;
+  LoopSet reduced = 0;
+};
+
+/// The loops that an operand comes with: its own where a group made or already reads it, nullptr where it needs new ones.
+using OperandLoops = std::function<const DimLoops*(size_t operand)>;
+
+/// Adds the call to the draft. nullopt where its loops cannot be those of one nest.
+std::optional<PlacedCall> placeCall(const Fusion& fusion, const CallShape& call,
+                                    const OperandLoops& known, LoopTable& table, LoopDraft& draft);
+
+/// Whether two dimensions have the same elements on every rank.
+bool isSameSplit(const Fusion& fusion, const GroupLoop& a, const GroupLoop& b);
+
+}  // namespace meshfuse

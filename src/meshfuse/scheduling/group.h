@@ -1,0 +1,53 @@
+// The parts that a fusion is divided into: what becomes one kernel, one call of a library or one collective.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "meshfuse/ir/fusion.h"
+
+namespace meshfuse {
+
+/// A loop of a group's kernel, an index into Group::loops. Dimensions of one element have none.
+using LoopId = int32_t;
+inline constexpr LoopId kNoLoop = -1;
+
+/// Which loop walks each dimension of a tensor.
+using DimLoops = std::vector<LoopId>;
+
+/// A loop runs over dimension `dim` of `val`, and over all others that it walks: they have one size.
+struct GroupLoop {
+  ValId val{};
+  int64_t dim = 0;
+  bool isReduced = false;
+};
+
+/// A call in a kernel group: the loops of its tensor operands (in the order of inferOutputs) and of its outputs. Operands that
+/// other groups or the caller make are read from memory.
+struct GroupCall {
+  ExprId expr{};
+  std::vector<DimLoops> operands = {};
+  std::vector<DimLoops> outputs = {};
+};
+
+enum class GroupKind : uint8_t {
+  Kernel,   // one generated kernel
+  Call,     // one call of an operation, by ATen
+  Reshard,  // one change of placement
+};
+
+struct Group {
+  GroupKind kind = GroupKind::Call;
+  std::vector<GroupCall> calls;  // in the order of the fusion
+  std::vector<GroupLoop> loops;
+  /// Values of the group that someone else reads, in the order of the fusion.
+  std::vector<ValId> outputs;
+
+  bool isReduction() const noexcept;
+};
+
+/// `kernel [l0, l1: reduced] tv2 = add(tv0[l0, l1], tv1[., l1]); ... -> tv2`, one line a group.
+std::string toText(const Fusion& fusion, const Group& group);
+
+}  // namespace meshfuse

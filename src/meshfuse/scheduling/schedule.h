@@ -1,0 +1,78 @@
+// How the loops of one kernel run, for one set of sizes and strides: pure data.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "meshfuse/scheduling/group.h"
+
+namespace meshfuse {
+
+/// One tensor that a kernel reads or writes, as its loops see it.
+struct NestAccess {
+  int64_t elementBytes = 0;
+  bool isOutput = false;
+  /// Elements from one iteration to the next, by loop; 0 for loops that the tensor does not vary along.
+  std::vector<int64_t> strides = {};
+};
+
+/// The loops of a kernel with their sizes.
+struct Nest {
+  std::vector<int64_t> extents;
+  std::vector<uint8_t> isReduced;
+  std::vector<NestAccess> accesses;
+  /// Arithmetic of one element, in units of an addition.
+  int64_t work = 1;
+  /// Rows of values that reductions are followed by, in bytes an element; 0 where nothing can be kept.
+  int64_t rowBytes = 0;
+};
+
+/// Loops that run as one, outermost first: each is contiguous with the next in every tensor.
+struct ScheduledLoop {
+  std::vector<LoopId> loops = {};
+  int64_t extent = 1;
+  /// Of each access, along the innermost of the loops.
+  std::vector<int64_t> strides = {};
+};
+
+/// The iterations of `parallel` (outermost first) are divided among threads, and so are the blocks of the lane where it is not
+/// reduced. In each, `serial` loops run around the lane, whose elements are computed side by side.
+struct Schedule {
+  std::vector<ScheduledLoop> parallel;
+  std::vector<ScheduledLoop> serial;  // reduced
+  ScheduledLoop lane;
+  bool isLaneReduced = false;
+  bool hasReduction = false;
+  /// Values that a later pass over a row needs are kept in a buffer of kRowElements instead of computed again.
+  bool keepsRows = false;
+
+  // Below: bound, not compiled in.
+  int64_t laneBlock = 1;   // elements of the lane in one parallel iteration
+  int64_t laneBlocks = 1;  // how many of those there are
+  int64_t iterations = 0;  // parallel iterations in all
+  int64_t grain = 1;       // the fewest of them that are worth a thread
+  bool streams = false;    // results are written past the caches
+};
+
+/// The longest row that is kept, in elements: two of Float fit a level-2 cache with what they are made from.
+inline constexpr int64_t kRowElements = 16384;
+/// The most elements of a lane block next to reduced serial loops, whose accumulators stay in the level-1 cache.
+inline constexpr int64_t kBlockElements = 2048;
+
+/// What is known of the machine's caches.
+struct CacheSizes {
+  int64_t level2Bytes = 512 * 1024;
+  int64_t lastLevelBytes = 16 * 1024 * 1024;
+  int64_t threads = 1;
+};
+
+/// The schedule of a nest: loops ordered by the strides of what is written (read, where they are reduced), those that are one
+/// run merged, and as the lane the loop along which most bytes are contiguous.
+Schedule chooseSchedule(const Nest& nest, const CacheSizes& caches);
+
+/// `parallel l0*l1 lane l2 reduced keeps rows`: the part that is compiled in.
+std::string toText(const Schedule& schedule);
+
+}  // namespace meshfuse
