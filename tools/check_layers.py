@@ -23,6 +23,7 @@ SIZED_FOLDERS = ("src", "tests", "bench", "examples", "python", "tools", "device
 GENERATED_HEADERS = {
     "meshfuse/ops/structured_ops.h": "ops",
     "meshfuse/ops/structured_ops.inc": "ops",
+    "meshfuse/codegen/device_pieces.inc": "codegen",
 }
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^">]+)[">]', re.MULTILINE)
 

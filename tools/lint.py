@@ -28,7 +28,7 @@ LINT_BUILD = ROOT / "build/lint"
 CACHE = LINT_BUILD / "tidy-cache"
 TOOLS = Path(sys.executable).parent
 OUR_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
-CPP_FOLDERS = ("src", "tests", "bench", "examples")
+CPP_FOLDERS = ("src", "tests", "bench", "examples", "device")
 PYTHON_FOLDERS = ("python", "tests", "tools", "bench", "examples")
 TYPED_FOLDERS = ("python", "tools", "examples")
 # Flags that only the compiler of the build understands.

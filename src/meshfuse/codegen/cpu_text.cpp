@@ -26,12 +26,12 @@ class CpuPrinter {
 
   std::string print() && {
     body();
-    std::string text = deviceText(std::vector<std::string_view>(used_.begin(), used_.end()));
-    text += "\nnamespace device {\n\n";
+    std::string text = "namespace device {\n\n";
     for (int32_t row : rows_) {
       text += rowFunction(row);
     }
-    return text + body_ + "\n}  // namespace device\n";
+    text += body_ + "\n}  // namespace device\n";
+    return deviceTextFor(text) + "\n" + text;
   }
 
  private:
@@ -49,12 +49,10 @@ class CpuPrinter {
     line("}");
   }
 
-  const std::string& use(const std::string& function) { return *used_.insert(function).first; }
-
   std::string converted(PrimType to, PrimType from, const std::string& value) {
     return registerTypeOf(to) == registerTypeOf(from)
                ? value
-               : use("convert") + "<" + std::string(registerTypeOf(to)) + ">(" + value + ")";
+               : "convert<" + std::string(registerTypeOf(to)) + ">(" + value + ")";
   }
 
   /// `value`, a number of the register type of `type`, as a number that `type` has.
@@ -63,8 +61,7 @@ class CpuPrinter {
       return value;
     }
     const std::string storage(storageTypeOf(type));
-    used_.insert(storage);
-    return use("convert") + "<float>(convert<" + storage + ">(" + value + "))";
+    return "convert<float>(convert<" + storage + ">(" + value + "))";
   }
 
   std::string rowFunction(int32_t row) const {
@@ -79,29 +76,11 @@ class CpuPrinter {
            ") {\n  return " + std::string(info.device) + ";\n}\n\n";
   }
 
-  /// Names in a row's text, some of which are functions of the device text.
-  void useNamesOf(std::string_view text) {
-    size_t at = 0;
-    const auto isLetter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
-    while (at < text.size()) {
-      size_t end = at;
-      while (end < text.size() && isLetter(text[end])) {
-        ++end;
-      }
-      if (end > at && std::isalpha(static_cast<unsigned char>(text[at])) != 0 &&
-          isDeviceFunction(text.substr(at, end - at))) {
-        used_.insert(std::string(text.substr(at, end - at)));
-      }
-      at = end + 1;
-    }
-  }
-
   // --- values
 
   std::string pointwiseText(const Node& node) {
     const PointwiseRow& row = pointwiseRows()[static_cast<size_t>(node.index)];
     rows_.insert(node.index);
-    useNamesOf(row.device);
     const std::string compute(registerTypeOf(node.compute));
     std::string operands;
     for (size_t i = 0; i < node.operands.size(); ++i) {
@@ -111,7 +90,7 @@ class CpuPrinter {
     }
     const std::string value =
         "op_" + std::string(row.name) + "<" + compute + ">(" + operands + ")";
-    return rounded(node.type, use("convert") + "<" + std::string(registerTypeOf(node.type)) + ">(" +
+    return rounded(node.type, "convert<" + std::string(registerTypeOf(node.type)) + ">(" +
                                   value + ")");
   }
 
@@ -127,7 +106,7 @@ class CpuPrinter {
       case NodeKind::Number:
         return numberText(node);
       case NodeKind::Constant:
-        return converted(node.type, node.constant.type(), literal(node.constant));
+        return converted(node.type, node.constant.type(), numberLiteral(node.constant));
       case NodeKind::Count:
         return integer(slots_.count);
       case NodeKind::Cast:
@@ -148,19 +127,11 @@ class CpuPrinter {
       case TypeCategory::Integral:
         return converted(node.type, PrimType::Int, number + ".integer");
       case TypeCategory::Complex:
-        use("complex");
         return converted(node.type, PrimType::ComplexDouble,
                          "complex<double>(" + number + ".real, " + number + ".imaginary)");
       default:
         return rounded(node.type, converted(node.type, PrimType::Double, number + ".real"));
     }
-  }
-
-  std::string literal(const Scalar& value) {
-    if (value.isComplex()) {
-      use("complex");
-    }
-    return numberLiteral(value);
   }
 
   std::string foldText(NodeId id) const {
@@ -187,7 +158,7 @@ class CpuPrinter {
     const std::string element = elementOf(name(pointerLetter_, node.index), tensor);
     return storageTypeOf(type) == registerTypeOf(type)
                ? element
-               : use("convert") + "<" + std::string(registerTypeOf(type)) + ">(" + element + ")";
+               : "convert<" + std::string(registerTypeOf(type)) + ">(" + element + ")";
   }
 
   void define(NodeId id) {
@@ -195,7 +166,7 @@ class CpuPrinter {
     line("const " + std::string(registerTypeOf(node.type)) + " " + name('v', id) + " = " +
          valueText(id) + ";");
     if (canDivideByZero(node)) {
-      line("zero |= " + use("isZeroDivisor") + "(" + operandText(node.operands.back(), node.compute) +
+      line("zero |= " + "isZeroDivisor(" + operandText(node.operands.back(), node.compute) +
            ");");
     }
   }
@@ -214,7 +185,7 @@ class CpuPrinter {
     const std::string value = name('v', store.node);
     return storageTypeOf(type) == registerTypeOf(type)
                ? value
-               : use("convert") + "<" + std::string(storageTypeOf(type)) + ">(" + value + ")";
+               : "convert<" + std::string(storageTypeOf(type)) + ">(" + value + ")";
   }
 
   // --- the kernel
@@ -250,7 +221,7 @@ class CpuPrinter {
     close();
     if (streamsAny()) {
       open("if (" + integer(slots_.streams) + " != 0)");
-      line(use("streamFence") + "();");
+      line("streamFence();");
       close();
     }
     if (checksZero_) {
@@ -264,7 +235,6 @@ class CpuPrinter {
   std::string pointerType(size_t tensor) {
     const LoopTensor& info = kernel_.tensors[tensor];
     const std::string type(storageTypeOf(info.type));
-    used_.insert(type);
     return (info.isOutput ? "" : "const ") + type;
   }
 
@@ -455,9 +425,9 @@ class CpuPrinter {
       case ReduceKind::Product:
         return a + " * " + b;
       case ReduceKind::Max:
-        return use("maximum") + "<" + type + ">(" + a + ", " + b + ")";
+        return "maximum<" + type + ">(" + a + ", " + b + ")";
       case ReduceKind::Min:
-        return use("minimum") + "<" + type + ">(" + a + ", " + b + ")";
+        return "minimum<" + type + ">(" + a + ", " + b + ")";
       default:
         return a + " + " + b;
     }
@@ -545,7 +515,7 @@ class CpuPrinter {
     for (const LoopStore& store : pass.stores) {
       if (streamsStore(store)) {
         open("if (" + integer(slots_.streams) + " != 0)");
-        line(use("streamOut") + "(" + name('b', store.tensor) + ", " + name('w', store.tensor) +
+        line("streamOut(" + name('b', store.tensor) + ", " + name('w', store.tensor) +
              ", m * int64(sizeof(" + name('w', store.tensor) + "[0])));");
         close();
       }
@@ -589,7 +559,6 @@ class CpuPrinter {
   int indent_ = 0;
   char pointerLetter_ = 'a';
   bool checksZero_ = false;
-  std::set<std::string> used_;
   std::set<int32_t> rows_;
 };
 

@@ -1,0 +1,54 @@
+// Stores that go to memory without filling the caches, for results that are larger than these.
+#pragma once
+
+#include "device/types.h"
+
+namespace device {
+
+// piece: streamOut
+#if defined(__x86_64__) && !defined(__CUDACC__)
+typedef long long StreamVector __attribute__((vector_size(16)));
+typedef long long StreamVectorUnaligned __attribute__((vector_size(16), aligned(1), may_alias));
+MESHFUSE_DEVICE void streamVector(char* to, const char* from) {
+  const StreamVector vector = *(const StreamVectorUnaligned*)from;
+#ifdef __clang__
+  __builtin_nontemporal_store(vector, (StreamVector*)to);
+#else
+  __builtin_ia32_movntdq((StreamVector*)to, vector);
+#endif
+}
+#endif
+/// Copies `bytes` from a buffer that the first-level cache holds; the two do not overlap. A cache line that the copy fills is
+/// written at once and not read first. `streamFence` comes after the last copy of a thread.
+static inline void streamOut(void* to, const void* from, int64 bytes) {
+  char* target = (char*)to;
+  const char* source = (const char*)from;
+#if defined(__x86_64__) && !defined(__CUDACC__)
+  const int64 before = int64((16 - (uint64(target) & 15u)) & 15u);
+  const int64 head = before < bytes ? before : bytes;
+  __builtin_memcpy(target, source, uint64(head));
+  int64 i = head;
+  for (; i + 64 <= bytes; i += 64) {
+    streamVector(target + i, source + i);
+    streamVector(target + i + 16, source + i + 16);
+    streamVector(target + i + 32, source + i + 32);
+    streamVector(target + i + 48, source + i + 48);
+  }
+  for (; i + 16 <= bytes; i += 16) {
+    streamVector(target + i, source + i);
+  }
+  __builtin_memcpy(target + i, source + i, uint64(bytes - i));
+#else
+  __builtin_memcpy(target, source, uint64(bytes));
+#endif
+}
+
+// piece: streamFence
+/// Makes what `streamOut` wrote visible to other threads before what follows.
+static inline void streamFence() {
+#if defined(__x86_64__) && !defined(__CUDACC__)
+  __builtin_ia32_sfence();
+#endif
+}
+
+}  // namespace device
