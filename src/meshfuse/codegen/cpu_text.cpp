@@ -166,8 +166,7 @@ class CpuPrinter {
     line("const " + std::string(registerTypeOf(node.type)) + " " + name('v', id) + " = " +
          valueText(id) + ";");
     if (canDivideByZero(node)) {
-      line("zero |= " + "isZeroDivisor(" + operandText(node.operands.back(), node.compute) +
-           ");");
+      line("zero |= isZeroDivisor(" + operandText(node.operands.back(), node.compute) + ");");
     }
   }
 

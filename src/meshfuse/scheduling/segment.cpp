@@ -16,9 +16,11 @@ constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 
 /// A group under construction. Its place in the order of execution is `order`.
 struct Draft {
-  GroupKind kind = GroupKind::Call;
-  std::vector<uint32_t> exprs;
+  Draft(GroupKind groupKind, LoopDraft noLoops) : kind(groupKind), loops(std::move(noLoops)) {}
+
+  GroupKind kind;
   LoopDraft loops;
+  std::vector<uint32_t> exprs;
   uint32_t order = 0;
   /// The first place in the order where someone else reads a value of the group.
   uint32_t firstReader = kNone;
@@ -77,7 +79,7 @@ class Segmenter {
   }
 
   Draft& newGroup(GroupKind kind) {
-    Draft& group = drafts_.emplace_back(Draft{kind, {}, LoopDraft(table_)});
+    Draft& group = drafts_.emplace_back(kind, LoopDraft(table_));
     group.order = static_cast<uint32_t>(drafts_.size() - 1);
     return group;
   }

@@ -1,0 +1,185 @@
+#include "meshfuse/runtime/kernel_group.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "meshfuse/base/error.h"
+#include "meshfuse/codegen/cpu_text.h"
+#include "meshfuse/lowering/kernel_integers.h"
+#include "meshfuse/lowering/loop_kernel.h"
+
+namespace meshfuse {
+
+namespace {
+
+NestAccess accessOf(const GraphTensor& tensor, bool isOutput, size_t loops,
+                    const TensorLayouts& layouts) {
+  NestAccess access{bytesOf(tensor.type), isOutput, std::vector<int64_t>(loops, 0)};
+  const TensorLayout& layout = layouts[tensor.val];
+  for (size_t dim = 0; dim < tensor.loops.size(); ++dim) {
+    if (tensor.loops[dim] != kNoLoop) {
+      access.strides[static_cast<size_t>(tensor.loops[dim])] = layout.strides[dim];
+    }
+  }
+  return access;
+}
+
+/// Bytes an element of what reductions are followed by, which are read a second time.
+int64_t rowBytesOf(const KernelGraph& graph) {
+  const auto isLater = [&](const GraphTensor& write) {
+    const Node& node = graph.node(write.node);
+    return node.phase > 0 && (node.loops & graph.reduced) != 0;
+  };
+  int32_t phases = 0;
+  for (const Node& node : graph.nodes) {
+    phases = std::max(phases, node.phase);
+  }
+  if (graph.reduced == 0 || (phases < 2 && std::ranges::none_of(graph.writes, isLater))) {
+    return 0;
+  }
+  int64_t bytes = 0;
+  for (const GraphTensor& read : graph.reads) {
+    bytes += bytesOf(read.type);
+  }
+  return std::max<int64_t>(bytes, 1);
+}
+
+}  // namespace
+
+Nest nestOf(const KernelGraph& graph, const Group& group, const TensorLayouts& layouts) {
+  Nest nest;
+  for (const GroupLoop& loop : group.loops) {
+    nest.extents.push_back(layouts[loop.val].sizes[static_cast<size_t>(loop.dim)]);
+    nest.isReduced.push_back(loop.isReduced ? 1 : 0);
+  }
+  for (const GraphTensor& read : graph.reads) {
+    nest.accesses.push_back(accessOf(read, false, group.loops.size(), layouts));
+  }
+  for (const GraphTensor& write : graph.writes) {
+    nest.accesses.push_back(accessOf(write, true, group.loops.size(), layouts));
+  }
+  nest.work = 1;
+  for (const Node& node : graph.nodes) {
+    nest.work += workOf(node);
+  }
+  nest.rowBytes = rowBytesOf(graph);
+  return nest;
+}
+
+namespace {
+
+/// The order of an output's dimensions in memory, outermost first.
+std::vector<size_t> memoryOrder(const KernelGraph& graph, const GraphTensor& output,
+                                const TensorLayouts& layouts) {
+  const size_t rank = output.loops.size();
+  std::vector<size_t> order(rank);
+  std::iota(order.begin(), order.end(), size_t{0});
+  if (graph.reduced != 0) {
+    return order;
+  }
+  for (const GraphTensor& read : graph.reads) {
+    std::vector<int64_t> along(rank, 0);
+    const TensorLayout& layout = layouts[read.val];
+    bool hasAll = true;
+    for (size_t dim = 0; dim < rank; ++dim) {
+      const auto at = std::ranges::find(read.loops, output.loops[dim]);
+      if (output.loops[dim] != kNoLoop && at != read.loops.end()) {
+        along[dim] = layout.strides[static_cast<size_t>(at - read.loops.begin())];
+      }
+      hasAll = hasAll && (output.loops[dim] == kNoLoop || at != read.loops.end());
+    }
+    if (!hasAll) {
+      continue;
+    }
+    // Dimensions whose order the tensor does not tell (one element, or repeated ones) stay where they are.
+    for (size_t i = 1; i < rank; ++i) {
+      for (size_t j = i; j > 0; --j) {
+        const int64_t outer = along[order[j - 1]];
+        const int64_t inner = along[order[j]];
+        if (outer == 0 || inner == 0 || outer >= inner) {
+          break;
+        }
+        std::swap(order[j - 1], order[j]);
+      }
+    }
+    return order;
+  }
+  return order;
+}
+
+std::vector<size_t> orderOfStrideOrder(const std::vector<int64_t>& strideOrder) {
+  std::vector<size_t> order(strideOrder.size());
+  for (size_t dim = 0; dim < strideOrder.size(); ++dim) {
+    order[strideOrder.size() - 1 - static_cast<size_t>(strideOrder[dim])] = dim;
+  }
+  return order;
+}
+
+int64_t bytesOf(const Nest& nest) {
+  int64_t all = 0;
+  for (const NestAccess& access : nest.accesses) {
+    int64_t bytes = access.elementBytes;
+    for (size_t loop = 0; loop < nest.extents.size(); ++loop) {
+      bytes *= access.strides[loop] != 0 ? nest.extents[loop] : 1;
+    }
+    all += bytes;
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<int64_t> denseStrides(std::span<const int64_t> sizes, std::span<const size_t> order) {
+  std::vector<int64_t> strides(sizes.size(), 1);
+  int64_t next = 1;
+  for (size_t i = order.size(); i-- > 0;) {
+    strides[order[i]] = next;
+    next *= std::max<int64_t>(sizes[order[i]], 1);
+  }
+  return strides;
+}
+
+std::vector<int64_t> rowMajorStrides(std::span<const int64_t> sizes) {
+  std::vector<size_t> order(sizes.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  return denseStrides(sizes, order);
+}
+
+KernelLaunch bindKernel(const Fusion& fusion, const Group& group,
+                        const std::function<std::vector<int64_t>(ValId)>& sizesOf,
+                        TensorLayouts& layouts, const CacheSizes& caches) {
+  KernelGraph graph = buildGraph(fusion, group);
+  for (const GraphTensor& write : graph.writes) {
+    const std::vector<int64_t>& strideOrder = fusion.val(write.val).tensor().strideOrder;
+    std::vector<int64_t> sizes = sizesOf(write.val);
+    std::vector<int64_t> strides =
+        denseStrides(sizes, strideOrder.empty() ? memoryOrder(graph, write, layouts)
+                                                : orderOfStrideOrder(strideOrder));
+    layouts.set(write.val, {std::move(sizes), std::move(strides)});
+  }
+  for (const GroupLoop& loop : group.loops) {
+    if (!layouts.isKnown(loop.val)) {
+      // An intermediate that stays in registers has sizes and no memory.
+      layouts.set(loop.val, {sizesOf(loop.val), {}});
+    }
+  }
+  const Nest nest = nestOf(graph, group, layouts);
+  const Schedule schedule = chooseSchedule(nest, caches);
+  KernelLaunch launch;
+  for (const auto* tensors : {&graph.reads, &graph.writes}) {
+    for (const GraphTensor& tensor : *tensors) {
+      launch.tensors.push_back(tensor.val);
+    }
+  }
+  launch.numbers = graph.numbers;
+  launch.bytes = bytesOf(nest);
+  const LoopKernel kernel = lower(std::move(graph), schedule);
+  launch.integers = bindIntegers(kernel, schedule);
+  launch.iterations = schedule.iterations;
+  launch.grain = schedule.grain;
+  launch.schedule = toText(schedule);
+  launch.text = cpuText(kernel);
+  return launch;
+}
+
+}  // namespace meshfuse

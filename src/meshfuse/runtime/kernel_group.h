@@ -1,0 +1,68 @@
+// A kernel group bound to sizes and strides: what is compiled, and the tables it is called with.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "meshfuse/lowering/kernel_graph.h"
+#include "meshfuse/runtime/cpu_kernel.h"
+#include "meshfuse/scheduling/schedule.h"
+
+namespace meshfuse {
+
+/// The local sizes and strides (in elements) of a tensor value.
+struct TensorLayout {
+  std::vector<int64_t> sizes;
+  std::vector<int64_t> strides;
+};
+
+/// The layouts of a program's tensors as they become known.
+class TensorLayouts {
+ public:
+  explicit TensorLayouts(size_t vals) : layouts_(vals), isKnown_(vals, 0) {}
+
+  bool isKnown(ValId val) const { return isKnown_[indexOf(val)] != 0; }
+  const TensorLayout& operator[](ValId val) const { return layouts_[indexOf(val)]; }
+  void set(ValId val, TensorLayout layout) {
+    layouts_[indexOf(val)] = std::move(layout);
+    isKnown_[indexOf(val)] = 1;
+  }
+
+ private:
+  std::vector<TensorLayout> layouts_;
+  std::vector<uint8_t> isKnown_;
+};
+
+/// One kernel of a program.
+struct KernelLaunch {
+  std::vector<ValId> tensors;  // reads, then writes
+  std::vector<ValId> numbers;
+  std::vector<int64_t> integers;
+  int64_t iterations = 0;
+  int64_t grain = 1;
+  /// Bytes that it reads and writes.
+  int64_t bytes = 0;
+  std::string text;
+  std::string schedule;
+  std::shared_ptr<const CpuKernel> code;
+};
+
+/// The nest of a graph for these layouts.
+Nest nestOf(const KernelGraph& graph, const Group& group, const TensorLayouts& layouts);
+
+/// The launch of a group, without its code. `sizesOf` gives the local sizes of its outputs, whose layouts it settles: the stride
+/// order of their type; else, without reductions, the memory order of the first tensor that is read along all of their loops, as
+/// torch's elementwise operations keep it; else row-major.
+KernelLaunch bindKernel(const Fusion& fusion, const Group& group,
+                        const std::function<std::vector<int64_t>(ValId)>& sizesOf,
+                        TensorLayouts& layouts, const CacheSizes& caches);
+
+/// Strides of dense elements whose dimensions lie in memory in this order, outermost first.
+std::vector<int64_t> denseStrides(std::span<const int64_t> sizes, std::span<const size_t> order);
+std::vector<int64_t> rowMajorStrides(std::span<const int64_t> sizes);
+
+}  // namespace meshfuse
