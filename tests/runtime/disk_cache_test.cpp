@@ -124,7 +124,14 @@ TEST_F(DiskCacheTest, SettingsComeFromTheEnvironment) {
   const ScopedVariable bytes("MESHFUSE_CACHE_BYTES", "12345");
   EXPECT_EQ(diskCacheSettings().capacity, 12345U);
   const ScopedVariable wrong("MESHFUSE_CACHE_BYTES", "12345 apples");
-  EXPECT_EQ(diskCacheSettings().capacity, uint64_t{1} << 30);
+  try {
+    diskCacheSettings();
+    FAIL() << "no error";
+  } catch (const UserError& error) {
+    EXPECT_STREQ(error.what(),
+                 "MESHFUSE_CACHE_BYTES: it is a whole number of bytes: got '12345 apples'; "
+                 "set it to such a number, or unset it");
+  }
 }
 
 TEST_F(DiskCacheTest, WhatCannotBeWrittenLeavesNothing) {

@@ -52,7 +52,7 @@ int loadAndRun(int first, int count) {
 }  // namespace
 
 int main(int argumentCount, char** arguments) {
-  const int count = argumentCount > 1 ? std::atoi(arguments[1]) : 1;
+  const int count = argumentCount > 1 ? std::stoi(arguments[1]) : 1;
   bool forks = false;
   for (int i = 2; i < argumentCount; ++i) {
     if (std::string(arguments[i]) == "powerless") {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -19,6 +18,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "meshfuse/runtime/byte_option.h"
 #include "meshfuse/runtime/file_bytes.h"
 
 namespace meshfuse {
@@ -110,12 +110,7 @@ DiskCacheSettings diskCacheSettings() {
   } else if (const std::string home = environmentVariable("HOME"); !home.empty()) {
     settings.directory = home + "/.cache/meshfuse";
   }
-  const std::string bytes = environmentVariable("MESHFUSE_CACHE_BYTES");
-  uint64_t capacity = 0;
-  const auto [end, error] = std::from_chars(bytes.data(), bytes.data() + bytes.size(), capacity);
-  if (error == std::errc() && end == bytes.data() + bytes.size()) {
-    settings.capacity = capacity;
-  }
+  settings.capacity = byteOption("MESHFUSE_CACHE_BYTES", settings.capacity);
   return settings;
 }
 
