@@ -5,10 +5,10 @@
 #include <vector>
 
 #include <ATen/ATen.h>
-#include <c10/core/CPUAllocator.h>
 #include <gtest/gtest.h>
 
 #include "meshfuse/runtime/allocation.h"
+#include "meshfuse/runtime/recycling_pool.h"
 
 namespace meshfuse {
 namespace {
@@ -56,9 +56,12 @@ TEST_F(SmallBlocks, AThreadKeepsABoundedAmount) {
   EXPECT_EQ(releaseSmallBlocks(), 0U);
 }
 
-TEST_F(SmallBlocks, LargerBlocksAreTorchs) {
+TEST_F(SmallBlocks, LargerBlocksAreThePools) {
+  const uint64_t before = recyclingPoolStatistics().inUseBytes;
   const at::Tensor a = allocate(static_cast<int64_t>(kLargestSmallBlock / 4) + 1);
-  EXPECT_EQ(a.storage().data_ptr().get_deleter(), c10::GetCPUAllocator()->raw_deleter());
+  EXPECT_EQ(recyclingPoolStatistics().inUseBytes - before, kLargestSmallBlock + 4);
+  const at::Tensor b = allocate(static_cast<int64_t>(kLargestSmallBlock / 4));
+  EXPECT_EQ(recyclingPoolStatistics().inUseBytes - before, kLargestSmallBlock + 4);
 }
 
 TEST_F(SmallBlocks, FreedOnAnotherThreadAndAfterItsOwnHasEnded) {

@@ -7,7 +7,7 @@
 
 namespace meshfuse {
 
-/// An uninitialized row-major CPU tensor. `strides` are the contiguous strides of `sizes`, `bytes` its size in memory.
+/// An uninitialized row-major CPU tensor, of recycled memory (small_blocks.h, recycling_pool.h). `strides` are the contiguous strides of `sizes`, `bytes` its size in memory.
 at::Tensor allocateCpu(c10::IntArrayRef sizes, c10::IntArrayRef strides, caffe2::TypeMeta dtype,
                        int64_t bytes);
 

@@ -8,6 +8,8 @@
 #include <c10/core/CPUAllocator.h>
 #include <c10/core/impl/alloc_cpu.h>
 
+#include "meshfuse/runtime/recycling_pool.h"
+
 namespace meshfuse {
 
 namespace {
@@ -64,8 +66,11 @@ void freeBlock(void* context) noexcept {
 class SmallBlockAllocator final : public c10::Allocator {
  public:
   c10::DataPtr allocate(size_t bytes) override {
+    if (bytes > kLargestSmallBlock) {
+      return recyclingPool().allocate(bytes);
+    }
     c10::Allocator* torchs = c10::GetCPUAllocator();
-    if (bytes == 0 || bytes > kLargestSmallBlock || torchs != c10::GetDefaultCPUAllocator()) {
+    if (bytes == 0 || torchs != c10::GetDefaultCPUAllocator()) {
       return torchs->allocate(bytes);
     }
     const size_t sizeClass = classOf(bytes);

@@ -3,6 +3,7 @@
 
 #include "meshfuse/frontend/python/bind_communication.h"
 #include "meshfuse/frontend/python/bind_definition.h"
+#include "meshfuse/frontend/python/bind_memory.h"
 #include "meshfuse/frontend/python/bind_op_reference.h"
 #include "meshfuse/frontend/python/execute.h"
 #include "meshfuse/frontend/python/mesh_record.h"
@@ -16,6 +17,7 @@ NB_MODULE(_C, module) {
   meshfuse::bindDefinition(module, definition);
   meshfuse::bindOpReference(module);
   meshfuse::bindCommunication(module);
+  meshfuse::bindMemory(module);
   module.def(
       "_remember_mesh", [](nb::handle mesh) { meshfuse::addMeshRecord(mesh.ptr()); },
       nb::arg("mesh"),
