@@ -165,18 +165,9 @@ class CpuPrinter {
     const Node& node = graph_.node(id);
     line("const " + std::string(registerTypeOf(node.type)) + " " + name('v', id) + " = " +
          valueText(id) + ";");
-    if (canDivideByZero(node)) {
+    if (dividesIntegers(node)) {
       line("zero |= isZeroDivisor(" + operandText(node.operands.back(), node.compute) + ");");
     }
-  }
-
-  static bool canDivideByZero(const Node& node) {
-    if (node.kind != NodeKind::Pointwise || categoryOf(node.compute) != TypeCategory::Integral) {
-      return false;
-    }
-    const std::string_view text = pointwiseRows()[static_cast<size_t>(node.index)].device;
-    return text.find("divide(") != std::string_view::npos ||
-           text.find("odulus(") != std::string_view::npos;
   }
 
   std::string storedText(const LoopStore& store) {
@@ -190,7 +181,7 @@ class CpuPrinter {
   // --- the kernel
 
   void body() {
-    checksZero_ = std::ranges::any_of(graph_.nodes, canDivideByZero);
+    checksZero_ = std::ranges::any_of(graph_.nodes, dividesIntegers);
     body_ += "struct Number {\n  union {\n    double real;\n    int64 integer;\n  };\n  double imaginary;\n};\n\n";
     body_ +=
         "extern \"C\" __attribute__((visibility(\"default\"))) void meshfuse_kernel(\n"

@@ -287,6 +287,15 @@ int64_t workOf(const Node& node) {
   }
 }
 
+bool dividesIntegers(const Node& node) {
+  if (node.kind != NodeKind::Pointwise || categoryOf(node.compute) != TypeCategory::Integral) {
+    return false;
+  }
+  const std::string_view text = pointwiseRows()[static_cast<size_t>(node.index)].device;
+  return text.find("divide(") != std::string_view::npos ||
+         text.find("odulus(") != std::string_view::npos;
+}
+
 std::string toText(const Node& node) {
   std::vector<std::string> operands;
   for (NodeId operand : node.operands) {

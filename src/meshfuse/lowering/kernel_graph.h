@@ -70,6 +70,9 @@ KernelGraph buildGraph(const Fusion& fusion, const Group& group);
 /// Arithmetic of a node in units of an addition: what computing it again costs.
 int64_t workOf(const Node& node);
 
+/// Whether a node divides whole numbers, by its last operand: a zero there is an error.
+bool dividesIntegers(const Node& node);
+
 /// `add(n1, n2)`, `read 0`, `fold max(n3)`.
 std::string toText(const Node& node);
 

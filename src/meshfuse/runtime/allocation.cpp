@@ -22,4 +22,8 @@ at::Tensor allocateCpu(c10::IntArrayRef sizes, c10::IntArrayRef strides, caffe2:
   return tensor;
 }
 
+c10::DataPtr temporaryMemory(int64_t bytes) {
+  return smallBlockAllocator().allocate(static_cast<size_t>(bytes));
+}
+
 }  // namespace meshfuse

@@ -11,4 +11,7 @@ namespace meshfuse {
 at::Tensor allocateCpu(c10::IntArrayRef sizes, c10::IntArrayRef strides, caffe2::TypeMeta dtype,
                        int64_t bytes);
 
+/// Uninitialized memory for a program's intermediates.
+c10::DataPtr temporaryMemory(int64_t bytes);
+
 }  // namespace meshfuse

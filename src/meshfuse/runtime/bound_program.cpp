@@ -13,6 +13,7 @@
 #include "meshfuse/ir/print.h"
 #include "meshfuse/mesh/shard_arithmetic.h"
 #include "meshfuse/ops/concretize.h"
+#include "meshfuse/runtime/compile.h"
 #include "meshfuse/runtime/input_checks.h"
 #include "meshfuse/sharding/propagate.h"
 
@@ -146,10 +147,13 @@ BoundProgram::BoundProgram(const Fusion& fusion, std::span<const ArgView> args,
   }
   if (!context.dispatchAll) {
     elementwise_ = ElementwiseProgram::build(concrete, args);
+    if (!elementwise_) {
+      compiled_ = compile(concrete, args, context.rank);
+    }
   }
   if (elementwise_) {
     elementwiseFusion_ = std::move(concrete);
-  } else {
+  } else if (!compiled_) {
     program_.emplace(std::move(concrete), std::vector<int64_t>{context.rank});
   }
 }
@@ -171,6 +175,8 @@ void BoundProgram::run(std::span<const ArgView> args, const CallContext& context
   results.programId = id_;
   if (elementwise_) {
     runElementwise(args, context, results);
+  } else if (compiled_ && writtenInputs_.empty() && returnedInputs_.empty()) {
+    runCompiled(args, context, results);
   } else {
     evaluate(args, context, results);
   }
@@ -189,12 +195,15 @@ void BoundProgram::checkWrittenTogether(std::span<const ArgView> args,
 }
 
 const Fusion& BoundProgram::fusion() const {
-  return elementwise_ ? *elementwiseFusion_ : program_->fusion();
+  return elementwise_ ? *elementwiseFusion_
+         : compiled_  ? compiled_->fusion()
+                      : program_->fusion();
 }
 
 std::string BoundProgram::toText() const {
-  std::string text =
-      elementwise_ ? "one loop over all elements:\n" : "operation by operation with ATen:\n";
+  std::string text = elementwise_ ? "one loop over all elements:\n"
+                     : compiled_  ? "compiled:\n" + compiled_->toText()
+                                  : "operation by operation with ATen:\n";
   text += print(fusion());
   for (const CollectiveEstimate& collective : collectivesOf(fusion())) {
     const ValId result = fusion().expr(collective.expr).outputs.front();
@@ -261,45 +270,73 @@ void BoundProgram::runElementwise(std::span<const ArgView> args, const CallConte
   }
 }
 
-void BoundProgram::evaluate(std::span<const ArgView> args, const CallContext& context,
-                            CallResults& results) const {
+void BoundProgram::runCompiled(std::span<const ArgView> args, const CallContext& context,
+                               CallResults& results) const {
+  if (compiled_->isLarge()) {
+    const BlockingScope scope(context.blocking);
+    const at::NoGradGuard noGrad;
+    const c10::impl::ExcludeDispatchKeyGuard noAutocast(c10::autocast_dispatch_keyset);
+    compiled_->run(args, context.collectives, results.values);
+  } else {
+    compiled_->run(args, context.collectives, results.values);
+  }
+  if (distributed_) {
+    for (size_t i = 0; i < results.values.size(); ++i) {
+      results.values[i] = wrap(i, std::move(results.values[i]));
+    }
+  }
+}
+
+/// The outputs, then the values that are written into inputs.
+std::vector<PolymorphicValue> BoundProgram::compute(std::span<const ArgView> args,
+                                                    const CallContext& context) const {
+  if (compiled_) {
+    c10::SmallVector<PolymorphicValue, 4> values;
+    compiled_->run(args, context.collectives, values);
+    return {std::make_move_iterator(values.begin()), std::make_move_iterator(values.end())};
+  }
   std::vector<std::vector<PolymorphicValue>> inputs(1);
   inputs[0].reserve(args.size());
   for (const ArgView& arg : args) {
     inputs[0].push_back(detachedValueOf(arg));
   }
+  return std::move(program_->run(inputs, context.collectives).front());
+}
+
+void BoundProgram::evaluate(std::span<const ArgView> args, const CallContext& context,
+                            CallResults& results) const {
   c10::SmallVector<at::Tensor, 2> targets;
   for (uint32_t position : writtenInputs_) {
     targets.push_back(valueOf(args[position]).takeTensor());
   }
-  std::vector<std::vector<PolymorphicValue>> outputs;
+  std::vector<PolymorphicValue> outputs;
   {
     const BlockingScope scope(context.blocking);
     // Results carry no autograd graph, and the definition alone decides the types that are computed in.
     const at::NoGradGuard noGrad;
     const c10::impl::ExcludeDispatchKeyGuard noAutocast(c10::autocast_dispatch_keyset);
     if (targets.empty()) {
-      outputs = program_->run(inputs, context.collectives);
+      outputs = compute(args, context);
     } else {
       try {
-        outputs = program_->run(inputs, context.collectives);
+        outputs = compute(args, context);
       } catch (const std::exception& error) {
         if (!communicates_) {
           tellFailure(context, error.what());
         }
         throw;
       }
-      write(context, targets, outputs[0]);
+      write(context, targets, outputs);
     }
   }
   const size_t outputCount = fusion().outputs().size();
   for (size_t i = 0; i < outputCount; ++i) {
     // An input that is an output is given back as the tensor that it is.
     if (!returnedInputs_.empty() && returnedInputs_[i] >= 0) {
-      outputs[0][i] = valueOf(args[static_cast<size_t>(returnedInputs_[i])]);
+      outputs[i] = valueOf(args[static_cast<size_t>(returnedInputs_[i])]);
     }
-    results.values.push_back(distributed_ ? wrap(i, std::move(outputs[0][i]))
-                                          : std::move(outputs[0][i]));
+    results.values.push_back(distributed_ ? wrap(i, std::move(outputs[i]))
+                                          : std::move(outputs[i]));
   }
 }
 

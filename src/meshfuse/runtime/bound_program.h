@@ -11,6 +11,7 @@
 #include "meshfuse/evaluator/program.h"
 #include "meshfuse/runtime/call_results.h"
 #include "meshfuse/runtime/elementwise_program.h"
+#include "meshfuse/runtime/host_program.h"
 #include "meshfuse/runtime/input_writes.h"
 #include "meshfuse/runtime/signature.h"
 
@@ -30,6 +31,8 @@ class BoundProgram {
   bool isDistributed() const noexcept { return distributed_; }
   /// Whether the program runs as one hand-bound loop, not through the evaluator.
   bool isElementwise() const noexcept { return elementwise_.has_value(); }
+  /// Whether it has generated kernels.
+  bool isCompiled() const noexcept { return compiled_.has_value(); }
 
   /// Runs it for arguments that match its signature and puts the outputs, in order, into `results`, which is empty. The ranks
   /// of a distributed program agree on it before its first run, before others as the context's rank check says, and before any of
@@ -56,8 +59,12 @@ class BoundProgram {
   void agreeOnce(std::span<const ArgView> args, const CallContext& context) const;
   void runElementwise(std::span<const ArgView> args, const CallContext& context,
                       CallResults& results) const;
+  void runCompiled(std::span<const ArgView> args, const CallContext& context,
+                   CallResults& results) const;
   void evaluate(std::span<const ArgView> args, const CallContext& context,
                 CallResults& results) const;
+  std::vector<PolymorphicValue> compute(std::span<const ArgView> args,
+                                        const CallContext& context) const;
   void write(const CallContext& context, std::span<const at::Tensor> targets,
              std::span<PolymorphicValue> computed) const;
   void agreeToWrite(const CallContext& context) const;
@@ -77,6 +84,7 @@ class BoundProgram {
   std::optional<ElementwiseProgram> elementwise_;
   /// What the loop computes, for people; a Program has its own.
   std::optional<Fusion> elementwiseFusion_;
+  std::optional<HostProgram> compiled_;
   std::optional<Program> program_;
   mutable std::atomic<Agreement> agreement_{Agreement::None};
 };

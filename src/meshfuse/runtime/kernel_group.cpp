@@ -7,6 +7,7 @@
 #include "meshfuse/codegen/cpu_text.h"
 #include "meshfuse/lowering/kernel_integers.h"
 #include "meshfuse/lowering/loop_kernel.h"
+#include "meshfuse/ops/pointwise.h"
 
 namespace meshfuse {
 
@@ -171,7 +172,13 @@ KernelLaunch bindKernel(const Fusion& fusion, const Group& group,
       launch.tensors.push_back(tensor.val);
     }
   }
+  launch.writes = graph.writes.size();
   launch.numbers = graph.numbers;
+  for (const Node& node : graph.nodes) {
+    if (dividesIntegers(node)) {
+      launch.divisionOp = pointwiseRows()[static_cast<size_t>(node.index)].name;
+    }
+  }
   launch.bytes = bytesOf(nest);
   const LoopKernel kernel = lower(std::move(graph), schedule);
   launch.integers = bindIntegers(kernel, schedule);

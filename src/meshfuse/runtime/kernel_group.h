@@ -40,6 +40,7 @@ class TensorLayouts {
 /// One kernel of a program.
 struct KernelLaunch {
   std::vector<ValId> tensors;  // reads, then writes
+  size_t writes = 0;           // how many of them are written
   std::vector<ValId> numbers;
   std::vector<int64_t> integers;
   int64_t iterations = 0;
@@ -48,6 +49,8 @@ struct KernelLaunch {
   int64_t bytes = 0;
   std::string text;
   std::string schedule;
+  /// The operation that divides whole numbers, for its error; empty where none does.
+  std::string divisionOp;
   std::shared_ptr<const CpuKernel> code;
 };
 

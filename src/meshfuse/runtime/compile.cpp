@@ -1,0 +1,237 @@
+#include "meshfuse/runtime/compile.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+
+#include <ATen/Parallel.h>
+
+#include "meshfuse/base/error.h"
+#include "meshfuse/evaluator/program_step.h"
+#include "meshfuse/ir/print.h"
+#include "meshfuse/runtime/kernel_library.h"
+#include "meshfuse/runtime/memory_plan.h"
+#include "meshfuse/runtime/pass_runner.h"
+#include "meshfuse/scheduling/segment.h"
+
+namespace meshfuse {
+
+namespace {
+
+bool isSwitchedOff() {
+  const char* value = std::getenv("MESHFUSE_COMPILE");
+  const std::string_view text = value == nullptr ? "1" : value;
+  if (text != "0" && text != "1") {
+    throwUser(ErrorKind::Value, {"MESHFUSE_COMPILE", "the variable is 0 or 1",
+                                 "got '" + std::string(text) + "'", "unset it to compile"});
+  }
+  return text == "0";
+}
+
+bool isCompilable(const ArgView& arg) {
+  return !arg.isTensor() || (arg.tensor->device().is_cpu() && arg.tensor->layout() == c10::kStrided &&
+                             !arg.tensor->is_conj() && !arg.tensor->is_neg());
+}
+
+TensorLayouts argumentLayouts(const Fusion& fusion, std::span<const ArgView> args) {
+  TensorLayouts layouts(fusion.vals().size());
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (args[i].isTensor()) {
+      layouts.set(fusion.inputs()[i],
+                  {args[i].tensor->sizes().vec(), args[i].tensor->strides().vec()});
+    }
+  }
+  return layouts;
+}
+
+/// Library results that kernels read have the layout of fresh memory.
+void setCallLayouts(const Fusion& fusion, const Group& group, int64_t rank,
+                    TensorLayouts& layouts) {
+  for (const GroupCall& call : group.calls) {
+    for (ValId val : fusion.expr(call.expr).outputs) {
+      if (fusion.val(val).isTensor()) {
+        std::vector<int64_t> sizes = localSizesOf(fusion.val(val).tensor(), rank);
+        std::vector<int64_t> strides = rowMajorStrides(sizes);
+        layouts.set(val, {std::move(sizes), std::move(strides)});
+      }
+    }
+  }
+}
+
+CacheSizes cachesOfHost() {
+  CacheSizes caches;
+  caches.threads = at::get_num_threads();
+  return caches;
+}
+
+std::string groupsText(const Fusion& fusion, const std::vector<Group>& groups) {
+  std::string text;
+  for (const Group& group : groups) {
+    text += toText(fusion, group) + "\n";
+  }
+  return text;
+}
+
+/// The groups as steps, kernels as launches without code.
+void bindGroups(const std::vector<Group>& groups, HostProgram::Parts& parts) {
+  const Fusion& fusion = parts.fusion;
+  const CacheSizes caches = cachesOfHost();
+  const auto sizesOf = [&](ValId val) { return localSizesOf(fusion.val(val).tensor(), parts.rank); };
+  for (const Group& group : groups) {
+    HostStep step;
+    if (group.kind == GroupKind::Kernel) {
+      step.kind = HostStepKind::Launch;
+      step.launch = parts.launches.size();
+      parts.launches.push_back(bindKernel(fusion, group, sizesOf, parts.layouts, caches));
+    } else {
+      step.kind = group.kind == GroupKind::Call ? HostStepKind::Call : HostStepKind::Reshard;
+      step.expr = group.calls.front().expr;
+      setCallLayouts(fusion, group, parts.rank, parts.layouts);
+    }
+    parts.steps.push_back(std::move(step));
+  }
+}
+
+/// False where the machine has no compiler.
+bool build(std::vector<KernelLaunch>& launches) {
+  std::vector<std::string> texts;
+  for (const KernelLaunch& launch : launches) {
+    texts.push_back(launch.text);
+  }
+  const std::vector<std::shared_ptr<const CpuKernel>> kernels = loadCpuKernels(texts);
+  for (size_t i = 0; i < launches.size(); ++i) {
+    if (kernels[i] == nullptr) {
+      return false;
+    }
+    launches[i].code = kernels[i];
+  }
+  return true;
+}
+
+/// Uses of each value: which steps, and whether only kernels know it.
+struct Use {
+  int32_t first = -1;
+  int32_t last = -1;
+  bool byKernel = false;
+  bool byCall = false;
+};
+
+std::vector<Use> usesOf(const HostProgram::Parts& parts) {
+  std::vector<Use> uses(parts.fusion.vals().size());
+  const auto note = [&](ValId val, int32_t step, bool isCall) {
+    Use& use = uses[indexOf(val)];
+    use.first = use.first < 0 ? step : use.first;
+    use.last = step;
+    use.byCall = use.byCall || isCall;
+    use.byKernel = use.byKernel || !isCall;
+  };
+  for (size_t i = 0; i < parts.steps.size(); ++i) {
+    const auto at = static_cast<int32_t>(i);
+    const HostStep& step = parts.steps[i];
+    if (step.kind == HostStepKind::Launch) {
+      for (ValId val : parts.launches[step.launch].tensors) {
+        note(val, at, false);
+      }
+      for (ValId val : parts.launches[step.launch].numbers) {
+        note(val, at, true);
+      }
+      continue;
+    }
+    const Expr& expr = parts.fusion.expr(step.expr);
+    for (ValId val : inputsOf(expr)) {
+      note(val, at, true);
+    }
+    for (ValId val : expr.outputs) {
+      note(val, at, true);
+    }
+  }
+  return uses;
+}
+
+/// Decides where tensors are, and when values that calls know are dropped. `sharesMemory`: intermediates whose lives do not
+/// overlap may lie in one place.
+void placeTensors(HostProgram::Parts& parts, bool sharesMemory) {
+  const Fusion& fusion = parts.fusion;
+  std::vector<bool> isResult(fusion.vals().size(), false);
+  forEachResult(
+      fusion, [&](ValId output) { isResult[indexOf(output)] = true; },
+      [&](const InputWrite& write) { isResult[indexOf(write.value)] = true; });
+  const std::vector<Use> uses = usesOf(parts);
+  std::vector<int64_t> argumentOf(fusion.vals().size(), -1);
+  for (size_t i = 0; i < fusion.inputs().size(); ++i) {
+    argumentOf[indexOf(fusion.inputs()[i])] = static_cast<int64_t>(i);
+  }
+  std::vector<Lifetime> lifetimes;
+  std::vector<size_t> temporaries;
+  for (size_t i = 0; i < uses.size(); ++i) {
+    const ValId val{static_cast<uint32_t>(i)};
+    if (uses[i].first < 0) {
+      continue;
+    }
+    if (fusion.val(val).isTensor() && uses[i].byKernel) {
+      TensorPlace place;
+      if (argumentOf[i] >= 0) {
+        place = {TensorPlace::Kind::Argument, argumentOf[i]};
+      } else if (!isResult[i] && !uses[i].byCall) {
+        place = {TensorPlace::Kind::Temporary, 0};
+        int64_t bytes = bytesOf(fusion.val(val).dtype());
+        for (int64_t size : parts.layouts[val].sizes) {
+          bytes *= size;
+        }
+        lifetimes.push_back({bytes, sharesMemory ? uses[i].first : 0,
+                             sharesMemory ? uses[i].last : static_cast<int32_t>(uses.size())});
+        temporaries.push_back(parts.places.size());
+      }
+      parts.places.emplace_back(val, place);
+    }
+    if (uses[i].byCall && !isResult[i]) {
+      parts.steps[static_cast<size_t>(uses[i].last)].frees.push_back(val);
+    }
+  }
+  const MemoryPlan plan = planMemory(lifetimes);
+  for (size_t i = 0; i < temporaries.size(); ++i) {
+    parts.places[temporaries[i]].second.index = plan.offsets[i];
+  }
+  parts.temporaryBytes = plan.bytes;
+}
+
+}  // namespace
+
+std::optional<HostProgram> compile(const Fusion& fusion, std::span<const ArgView> args,
+                                   int64_t rank) {
+  if (isSwitchedOff() || !std::ranges::all_of(args, isCompilable)) {
+    return std::nullopt;
+  }
+  PassRunner passes;
+  HostProgram::Parts parts;
+  parts.fusion = fusion;
+  parts.rank = rank;
+  parts.layouts = argumentLayouts(fusion, args);
+  const std::vector<Group> groups =
+      passes.run("segment", [&] { return segment(parts.fusion); },
+                 [&](const std::vector<Group>& result) { return groupsText(parts.fusion, result); });
+  if (std::ranges::none_of(groups,
+                           [](const Group& group) { return group.kind == GroupKind::Kernel; })) {
+    return std::nullopt;
+  }
+  passes.run("bind",
+             [&] {
+               bindGroups(groups, parts);
+               return 0;
+             },
+             [&](int) {
+               std::string text;
+               for (const KernelLaunch& launch : parts.launches) {
+                 text += launch.schedule + "\n" + launch.text;
+               }
+               return text;
+             });
+  if (!passes.run("build", [&] { return build(parts.launches); },
+                  [](bool isBuilt) { return std::string(isBuilt ? "built" : "no compiler"); })) {
+    return std::nullopt;
+  }
+  placeTensors(parts, !passes.isSkipped("memory"));
+  return HostProgram(std::move(parts));
+}
+
+}  // namespace meshfuse

@@ -1,0 +1,311 @@
+#include "meshfuse/runtime/host_program.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <ATen/Parallel.h>
+
+#include "meshfuse/base/error.h"
+#include "meshfuse/evaluator/op_evaluation.h"
+#include "meshfuse/evaluator/program_step.h"
+#include "meshfuse/runtime/allocation.h"
+#include "meshfuse/runtime/small_blocks.h"
+#include "meshfuse/values/conversions.h"
+#include "meshfuse/values/torch_types.h"
+
+namespace meshfuse {
+
+namespace {
+
+/// Above this a call lets other threads in: what it takes is more than giving up and taking the lock.
+constexpr int64_t kLargeBytes = int64_t{1} << 19;
+
+/// A number as generated text reads it.
+struct alignas(16) KernelNumber {
+  union {
+    double real;
+    int64_t integer;
+  };
+  double imaginary;
+};
+
+KernelNumber numberOf(const Scalar& value) {
+  KernelNumber number{};
+  if (value.isComplex()) {
+    number.real = value.toComplex().real();
+    number.imaginary = value.toComplex().imag();
+  } else if (value.isDouble()) {
+    number.real = value.toDouble();
+  } else {
+    number.integer = value.isBool() ? (value.toBool() ? 1 : 0) : value.toInt();
+  }
+  return number;
+}
+
+/// The number in the kind that the kernel reads, whatever kind the caller's is.
+Scalar ofKind(PrimType type, const Scalar& value) {
+  switch (categoryOf(type)) {
+    case TypeCategory::Boolean:
+      return value.toBool();
+    case TypeCategory::Integral:
+      return value.isInt() ? value : Scalar(value.toInt());
+    case TypeCategory::Complex:
+      return value.toComplex();
+    default:
+      return value.toDouble();
+  }
+}
+
+at::Tensor tensorOf(const ArgView& arg) {
+  at::Tensor tensor(
+      c10::intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>::reclaim_copy(arg.tensor));
+  // A view of a tensor that requires a gradient would require one as well, and lose it.
+  return tensor.requires_grad() ? tensor.detach() : tensor;
+}
+
+/// Memory of a tensor that is written; `data()` would make lazy copies real, which fresh memory never is.
+void* addressOf(const at::Tensor& tensor) {
+  return const_cast<void*>(dataOf(*tensor.unsafeGetTensorImpl()));
+}
+
+}  // namespace
+
+/// One run.
+struct HostProgram::Running {
+  std::span<const ArgView> args;
+  const Collectives* collectives;
+  Values& results;
+  size_t firstResult = 0;
+  char* temporaries = nullptr;
+  c10::SmallVector<void*, 8> fresh = {};  // addresses, by fresh tensor
+  int64_t dividedByZero = 0;
+  std::optional<RankState> state = std::nullopt;  // where calls are made
+};
+
+HostProgram::HostProgram(Parts parts) : parts_(std::move(parts)) {
+  const Fusion& fusion = parts_.fusion;
+  freshOf_.assign(fusion.vals().size(), -1);
+  argumentOf_.assign(fusion.vals().size(), -1);
+  for (size_t i = 0; i < fusion.inputs().size(); ++i) {
+    argumentOf_[indexOf(fusion.inputs()[i])] = static_cast<int32_t>(i);
+  }
+  results_.assign(fusion.outputs().begin(), fusion.outputs().end());
+  for (const InputWrite& write : fusion.writes()) {
+    results_.push_back(write.value);
+  }
+  hasCalls_ = std::ranges::any_of(
+      parts_.steps, [](const HostStep& step) { return step.kind != HostStepKind::Launch; });
+  if (hasCalls_) {
+    for (const Val& val : fusion.vals()) {
+      localSizes_.push_back(val.isTensor() ? localSizesOf(val.tensor(), parts_.rank)
+                                           : std::vector<int64_t>{});
+    }
+  }
+  bindLaunches();
+}
+
+void HostProgram::bindLaunches() {
+  const Fusion& fusion = parts_.fusion;
+  std::vector<const TensorPlace*> placeOf(fusion.vals().size(), nullptr);
+  for (const auto& [val, place] : parts_.places) {
+    placeOf[indexOf(val)] = &place;
+  }
+  for (const auto& [val, place] : parts_.places) {
+    if (place.kind != TensorPlace::Kind::Fresh) {
+      continue;
+    }
+    freshOf_[indexOf(val)] = static_cast<int32_t>(fresh_.size());
+    const TensorLayout& layout = parts_.layouts[val];
+    FreshTensor tensor;
+    tensor.val = val;
+    tensor.sizes = c10::DimVector(layout.sizes.begin(), layout.sizes.end());
+    tensor.strides = c10::DimVector(layout.strides.begin(), layout.strides.end());
+    tensor.dtype = c10::scalarTypeToTypeMeta(torchDtype(fusion.val(val).dtype()));
+    tensor.bytes = static_cast<int64_t>(tensor.dtype.itemsize());
+    for (int64_t size : layout.sizes) {
+      tensor.bytes *= size;
+    }
+    const auto result = std::ranges::find(results_, val);
+    tensor.result =
+        result == results_.end() ? -1 : static_cast<int32_t>(result - results_.begin());
+    fresh_.push_back(std::move(tensor));
+  }
+  int64_t bytes = 0;
+  for (const KernelLaunch& launch : parts_.launches) {
+    BoundLaunch& bound = bound_.emplace_back();
+    bound.entry = launch.code->entry();
+    for (ValId val : launch.tensors) {
+      const TensorPlace& place = *placeOf[indexOf(val)];
+      Source source{place.kind};
+      if (place.kind == TensorPlace::Kind::Argument) {
+        source.index = static_cast<uint32_t>(place.index);
+      } else if (place.kind == TensorPlace::Kind::Fresh) {
+        source.index = static_cast<uint32_t>(freshOf_[indexOf(val)]);
+      } else {
+        source.offset = place.index;
+      }
+      bound.tensors.push_back(source);
+    }
+    for (size_t i = launch.tensors.size() - launch.writes; i < launch.tensors.size(); ++i) {
+      if (bound.tensors[i].kind == TensorPlace::Kind::Fresh) {
+        bound.makes.push_back(bound.tensors[i].index);
+      }
+    }
+    for (ValId val : launch.numbers) {
+      bound.numbers.push_back({argumentOf_[indexOf(val)], val});
+    }
+    bytes += launch.bytes;
+  }
+  isLarge_ = hasCalls_ || bytes > kLargeBytes;
+}
+
+void HostProgram::run(std::span<const ArgView> args, const Collectives* collectives,
+                      Values& results) const {
+  Running running{args, collectives, results, results.size()};
+  results.resize(results.size() + results_.size());
+  running.fresh.resize(fresh_.size(), nullptr);
+  c10::DataPtr block;
+  if (parts_.temporaryBytes != 0) {
+    block = temporaryMemory(parts_.temporaryBytes);
+    running.temporaries = static_cast<char*>(block.get());
+  }
+  if (hasCalls_) {
+    RankState& state = running.state.emplace();
+    state.rank = parts_.rank;
+    state.values.resize(fusion().vals().size());
+    for (size_t i = 0; i < args.size(); ++i) {
+      state.values[indexOf(fusion().inputs()[i])] =
+          args[i].isTensor() ? PolymorphicValue(tensorOf(args[i])) : PolymorphicValue(args[i].scalar());
+    }
+  }
+  for (const HostStep& step : parts_.steps) {
+    if (step.kind == HostStepKind::Launch) {
+      launch(step.launch, running);
+    } else {
+      call(step, running);
+    }
+    if (running.state) {
+      for (ValId val : step.frees) {
+        running.state->values[indexOf(val)] = PolymorphicValue();
+      }
+    }
+  }
+  collectResults(running);
+}
+
+void HostProgram::launch(size_t index, Running& running) const {
+  const BoundLaunch& bound = bound_[index];
+  const KernelLaunch& launch = parts_.launches[index];
+  for (uint32_t slot : bound.makes) {
+    const FreshTensor& fresh = fresh_[slot];
+    at::Tensor tensor = allocateCpu(fresh.sizes, fresh.strides, fresh.dtype, fresh.bytes);
+    running.fresh[slot] = addressOf(tensor);
+    if (running.state) {
+      running.state->values[indexOf(fresh.val)] = tensor;
+    }
+    if (fresh.result >= 0) {
+      running.results[running.firstResult + static_cast<size_t>(fresh.result)] = std::move(tensor);
+    }
+  }
+  if (launch.iterations == 0) {
+    return;
+  }
+  c10::SmallVector<void*, 16> pointers;
+  pointers.push_back(&running.dividedByZero);
+  for (const Source& source : bound.tensors) {
+    switch (source.kind) {
+      case TensorPlace::Kind::Argument:
+        pointers.push_back(const_cast<void*>(dataOf(*running.args[source.index].tensor)));
+        break;
+      case TensorPlace::Kind::Fresh:
+        pointers.push_back(running.fresh[source.index]);
+        break;
+      default:
+        pointers.push_back(running.temporaries + source.offset);
+    }
+  }
+  c10::SmallVector<KernelNumber, 4> numbers;
+  for (const NumberSource& source : bound.numbers) {
+    const Scalar value =
+        source.argument >= 0 ? running.args[static_cast<size_t>(source.argument)].scalar()
+                             : toScalar(running.state->values[indexOf(source.val)]);
+    numbers.push_back(numberOf(ofKind(fusion().val(source.val).dtype(), value)));
+  }
+  const int64_t* integers = launch.integers.data();
+  if (launch.iterations <= launch.grain) {
+    bound.entry(pointers.data(), integers, numbers.data(), 0, launch.iterations);
+  } else {
+    at::parallel_for(0, launch.iterations, launch.grain, [&](int64_t begin, int64_t end) {
+      bound.entry(pointers.data(), integers, numbers.data(), begin, end);
+    });
+  }
+  if (running.dividedByZero != 0) {
+    throwUser(ErrorKind::ZeroDivision,
+              {launch.divisionOp, "the divisor of an integer division is not zero",
+               "got a divisor with zeros (ZeroDivisionError)", "divide by non-zero numbers"});
+  }
+}
+
+void HostProgram::call(const HostStep& step, Running& running) const {
+  const Expr& expr = fusion().expr(step.expr);
+  RankState& state = *running.state;
+  if (step.kind == HostStepKind::Reshard) {
+    runReshard(fusion(), expr, {&state, 1}, running.collectives);
+  } else {
+    runCall(fusion(), expr, localSizes_, seedOf(fusion(), expr, 1, running.collectives), state);
+  }
+  for (ValId val : expr.outputs) {
+    const int32_t slot = freshOf_[indexOf(val)];
+    if (slot >= 0) {
+      // Kernels are bound to the strides of fresh memory; a library's result may be a view.
+      const FreshTensor& fresh = fresh_[static_cast<size_t>(slot)];
+      at::Tensor tensor = state.values[indexOf(val)].asTensor();
+      if (tensor.strides() != c10::IntArrayRef(fresh.strides)) {
+        tensor = tensor.contiguous();
+        state.values[indexOf(val)] = tensor;
+      }
+      running.fresh[static_cast<size_t>(slot)] = addressOf(tensor.resolve_conj().resolve_neg());
+    }
+  }
+}
+
+void HostProgram::collectResults(Running& running) const {
+  for (size_t i = 0; i < results_.size(); ++i) {
+    PolymorphicValue& result = running.results[running.firstResult + i];
+    if (result.hasValue()) {
+      continue;
+    }
+    const ValId val = results_[i];
+    const int32_t slot = freshOf_[indexOf(val)];
+    if (slot >= 0 && fresh_[static_cast<size_t>(slot)].result >= 0 && !running.state) {
+      result = running.results[running.firstResult +
+                               static_cast<size_t>(fresh_[static_cast<size_t>(slot)].result)];
+    } else if (running.state) {
+      result = running.state->values[indexOf(val)];
+    } else {
+      result = tensorOf(running.args[static_cast<size_t>(argumentOf_[indexOf(val)])]);
+    }
+  }
+}
+
+std::string HostProgram::toText() const {
+  std::string text;
+  for (const HostStep& step : parts_.steps) {
+    if (step.kind != HostStepKind::Launch) {
+      const Expr& expr = fusion().expr(step.expr);
+      text += (step.kind == HostStepKind::Call ? "call " : "communicate ") +
+              std::string(expr.op->name) + " -> " + fusion().nameOf(expr.outputs.front()) + "\n";
+      continue;
+    }
+    const KernelLaunch& launch = parts_.launches[step.launch];
+    text += "launch kernel " + std::to_string(step.launch) + " (" + launch.schedule + "), " +
+            std::to_string(launch.bytes) + " bytes:";
+    for (ValId val : launch.tensors) {
+      text += " " + fusion().nameOf(val);
+    }
+    text += "\n";
+  }
+  return text + "intermediates: " + std::to_string(parts_.temporaryBytes) + " bytes\n";
+}
+
+}  // namespace meshfuse

@@ -1,0 +1,94 @@
+#include "meshfuse/runtime/pass_runner.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+
+#include "meshfuse/base/error.h"
+#include "meshfuse/base/text.h"
+
+namespace meshfuse {
+
+namespace {
+
+struct PassName {
+  std::string_view name;
+  bool canBeSkipped;
+};
+
+/// Every pass, in the order of compile.cpp.
+constexpr auto kPasses = std::to_array<PassName>({
+    {"clean", true},
+    {"segment", false},
+    {"bind", false},
+    {"text", false},
+    {"build", false},
+    {"memory", true},
+});
+
+std::vector<std::string> listIn(const char* variable, bool isSkipping) {
+  std::vector<std::string> names;
+  const char* value = std::getenv(variable);
+  std::string_view rest = value == nullptr ? "" : value;
+  while (!rest.empty()) {
+    const size_t comma = std::min(rest.find(','), rest.size());
+    const std::string_view name = rest.substr(0, comma);
+    const auto pass = std::ranges::find(kPasses, name, &PassName::name);
+    const bool isKnown = isSkipping ? pass != kPasses.end() && pass->canBeSkipped
+                                    : pass != kPasses.end() || name == "all";
+    if (!isKnown) {
+      std::vector<std::string> known;
+      for (const PassName& each : kPasses) {
+        if (!isSkipping || each.canBeSkipped) {
+          known.emplace_back(each.name);
+        }
+      }
+      throwUser(ErrorKind::Value,
+                {variable, "the variable lists passes of the compiler",
+                 "got '" + std::string(name) + "'", "name some of " + joinText(known, ", ")});
+    }
+    names.emplace_back(name);
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  return names;
+}
+
+}  // namespace
+
+PassRunner::PassRunner()
+    : printed_(listIn("MESHFUSE_PRINT", false)), skipped_(listIn("MESHFUSE_SKIP", true)) {}
+
+bool PassRunner::isSkipped(std::string_view name) const {
+  return std::ranges::find(skipped_, name) != skipped_.end();
+}
+
+bool PassRunner::isPrinted(std::string_view name) const {
+  return std::ranges::any_of(
+      printed_, [&](const std::string& each) { return each == name || each == "all"; });
+}
+
+void PassRunner::note(std::string_view name, double seconds) {
+  auto time = std::ranges::find(times_, name, &PassTime::name);
+  if (time == times_.end()) {
+    times_.push_back({std::string(name)});
+    time = times_.end() - 1;
+  }
+  time->seconds += seconds;
+  ++time->runs;
+}
+
+void PassRunner::print(std::string_view name, const std::string& text) {
+  auto last = std::ranges::find(lastText_, name, &std::pair<std::string, std::string>::first);
+  if (last == lastText_.end()) {
+    lastText_.emplace_back(name, "");
+    last = lastText_.end() - 1;
+  }
+  if (last->second != text) {
+    std::fprintf(stderr, "--- %s\n%s%s", last->first.c_str(), text.c_str(),
+                 text.ends_with('\n') ? "" : "\n");
+    last->second = text;
+  }
+}
+
+}  // namespace meshfuse
