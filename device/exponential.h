@@ -222,13 +222,13 @@ MESHFUSE_DEVICE double tanh(double x) {
 
 // piece: sigmoid
 template <class T>
-MESHFUSE_DEVICE T sigmoid(T x) {
+MESHFUSE_DEVICE auto sigmoid(T x) -> decltype(exp(x)) {
   return T(1) / (T(1) + exp(-x));
 }
 
 // piece: silu
 template <class T>
-MESHFUSE_DEVICE T silu(T x) {
+MESHFUSE_DEVICE auto silu(T x) -> decltype(exp(x)) {
   return x / (T(1) + exp(-x));
 }
 

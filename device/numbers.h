@@ -33,8 +33,9 @@ MESHFUSE_DEVICE float absolute(complex<float> x) {
 MESHFUSE_DEVICE double absolute(complex<double> x) { return __builtin_hypot(x.real(), x.imag()); }
 
 // piece: complement
+// A return type that names the operation leaves the function out for types that lack it.
 template <class T>
-MESHFUSE_DEVICE T complement(T x) {
+MESHFUSE_DEVICE auto complement(T x) -> decltype(T(~x)) {
   if constexpr (isSame<T, bool>) {
     return !x;
   } else {
@@ -139,26 +140,24 @@ MESHFUSE_DEVICE auto realPart(T x) {
 }
 
 // piece: makeComplex
-template <class T>
-MESHFUSE_DEVICE complex<T> makeComplex(T re, T im) {
-  return {re, im};
-}
+MESHFUSE_DEVICE complex<float> makeComplex(float re, float im) { return {re, im}; }
+MESHFUSE_DEVICE complex<double> makeComplex(double re, double im) { return {re, im}; }
 
 // piece: relu
 template <class T>
-MESHFUSE_DEVICE T relu(T x) {
+MESHFUSE_DEVICE auto relu(T x) -> decltype(T(x <= T(0) ? T(0) : x)) {
   return x <= T(0) ? T(0) : x;
 }
 
 // piece: sign
 template <class T>
-MESHFUSE_DEVICE T sign(T x) {
+MESHFUSE_DEVICE auto sign(T x) -> decltype(T(x > T(0))) {
   return T(int32(x > T(0)) - int32(x < T(0)));
 }
 
 // piece: signbit
 template <class T>
-MESHFUSE_DEVICE bool signbit(T x) {
+MESHFUSE_DEVICE auto signbit(T x) -> decltype(x < T(0)) {
   if constexpr (isSame<T, float>) {
     return int32(bitsOf(x)) < 0;
   } else if constexpr (isSame<T, double>) {
@@ -170,13 +169,13 @@ MESHFUSE_DEVICE bool signbit(T x) {
 
 // piece: maximum
 template <class T>
-MESHFUSE_DEVICE T maximum(T x, T y) {
+MESHFUSE_DEVICE auto maximum(T x, T y) -> decltype(T(x > y ? x : y)) {
   return x != x || x > y ? x : y;
 }
 
 // piece: minimum
 template <class T>
-MESHFUSE_DEVICE T minimum(T x, T y) {
+MESHFUSE_DEVICE auto minimum(T x, T y) -> decltype(T(x < y ? x : y)) {
   return x != x || x < y ? x : y;
 }
 
@@ -225,19 +224,15 @@ MESHFUSE_DEVICE T divide(T x, T y) {
 
 // piece: modulus
 template <class T>
-MESHFUSE_DEVICE T modulus(T x, T y) {
-  if constexpr (isSame<T, float>) {
-    return __builtin_fmodf(x, y);
-  } else if constexpr (isSame<T, double>) {
-    return __builtin_fmod(x, y);
-  } else {
-    return x % (y == T(0) || y == T(-1) ? T(1) : y);
-  }
+MESHFUSE_DEVICE auto modulus(T x, T y) -> decltype(T(x % y)) {
+  return x % (y == T(0) || y == T(-1) ? T(1) : y);
 }
+static inline float modulus(float x, float y) { return __builtin_fmodf(x, y); }
+static inline double modulus(double x, double y) { return __builtin_fmod(x, y); }
 
 // piece: flooredModulus
 template <class T>
-MESHFUSE_DEVICE T flooredModulus(T x, T y) {
+MESHFUSE_DEVICE auto flooredModulus(T x, T y) -> decltype(modulus(x, y)) {
   const T rest = modulus(x, y);
   return rest != T(0) && (rest < T(0)) != (y < T(0)) ? rest + y : rest;
 }
@@ -245,7 +240,7 @@ MESHFUSE_DEVICE T flooredModulus(T x, T y) {
 // piece: power
 /// Of whole numbers: negative exponents give 0, but for the bases 1 and -1.
 template <class T>
-MESHFUSE_DEVICE T power(T base, T exponent) {
+MESHFUSE_DEVICE auto power(T base, T exponent) -> decltype(T(base % exponent)) {
   if constexpr (isSame<T, bool>) {
     return base || !exponent;
   } else {
@@ -265,7 +260,7 @@ MESHFUSE_DEVICE T power(T base, T exponent) {
 
 // piece: gcd
 template <class T>
-MESHFUSE_DEVICE T gcd(T x, T y) {
+MESHFUSE_DEVICE auto gcd(T x, T y) -> decltype(T(x % y)) {
   using Unsigned = typename UnsignedOf<T>::Type;
   Unsigned a = x < T(0) ? Unsigned(0) - Unsigned(x) : Unsigned(x);
   Unsigned b = y < T(0) ? Unsigned(0) - Unsigned(y) : Unsigned(y);
@@ -284,20 +279,20 @@ static inline double nextafter(double x, double y) { return __builtin_nextafter(
 // piece: shiftLeft shiftRight logicalShiftRight
 /// Shifts by the width or more, or by a negative number, move all bits out.
 template <class T>
-MESHFUSE_DEVICE T shiftLeft(T x, T count) {
+MESHFUSE_DEVICE auto shiftLeft(T x, T count) -> decltype(T(x >> count)) {
   using Unsigned = typename UnsignedOf<T>::Type;
   constexpr Unsigned kLast = sizeof(T) * 8 - 1;
   const Unsigned shifted = Unsigned(x) << (Unsigned(count) & kLast);
   return T(Unsigned(count) > kLast ? Unsigned(0) : shifted);
 }
 template <class T>
-MESHFUSE_DEVICE T shiftRight(T x, T count) {
+MESHFUSE_DEVICE auto shiftRight(T x, T count) -> decltype(T(x >> count)) {
   using Unsigned = typename UnsignedOf<T>::Type;
   constexpr Unsigned kLast = sizeof(T) * 8 - 1;
   return x >> T(Unsigned(count) > kLast ? kLast : Unsigned(count));
 }
 template <class T>
-MESHFUSE_DEVICE T logicalShiftRight(T x, T count) {
+MESHFUSE_DEVICE auto logicalShiftRight(T x, T count) -> decltype(T(x >> count)) {
   using Unsigned = typename UnsignedOf<T>::Type;
   constexpr Unsigned kLast = sizeof(T) * 8 - 1;
   const Unsigned shifted = Unsigned(x) >> (Unsigned(count) & kLast);
