@@ -37,6 +37,24 @@ foreach(_layer IN LISTS MESHFUSE_LAYERS)
     ${_target} PROPERTIES TIMEOUT 600 ENVIRONMENT GTEST_OUTPUT=xml:${PROJECT_BINARY_DIR}/reports/${_target}.xml)
 endforeach()
 
+# The text of device/: tests/device/*_test.cpp. accuracy_test.cpp includes it, and is compiled as generated code is.
+if(NOT MESHFUSE_STD_ONLY)
+  file(GLOB _sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/device/*_test.cpp)
+  add_executable(meshfuse_device_test ${_sources})
+  target_compile_options(meshfuse_device_test PRIVATE ${_test_options})
+  target_include_directories(meshfuse_device_test PRIVATE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR})
+  target_link_libraries(meshfuse_device_test PRIVATE meshfuse_codegen meshfuse_evaluator GTest::gtest GTest::gtest_main)
+  meshfuse_use_torch(meshfuse_device_test PRIVATE meshfuse_test_pch)
+  set(_flags -O3 -march=native -fno-math-errno -fno-trapping-math -ffp-contract=off -fopenmp-simd -fwrapv)
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/device/accuracy_test.cpp
+                              PROPERTIES SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS "${_flags}")
+  set_target_properties(meshfuse_device_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  add_test(NAME meshfuse_device_test COMMAND meshfuse_device_test WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(
+    meshfuse_device_test
+    PROPERTIES TIMEOUT 600 ENVIRONMENT GTEST_OUTPUT=xml:${PROJECT_BINARY_DIR}/reports/meshfuse_device_test.xml)
+endif()
+
 foreach(_layer IN LISTS MESHFUSE_LAYERS)
   file(GLOB _drivers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${_layer}/*_driver.cpp)
   if(NOT TARGET meshfuse_${_layer})

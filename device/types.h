@@ -80,18 +80,18 @@ struct half {
   MESHFUSE_DEVICE_MEMBER float wide() const {
     const uint32 magnitude = bits & 0x7fffu;
     const uint32 infinite = magnitude >= 0x7c00u ? 0x38000000u : 0u;
-    const uint32 normal = (magnitude << 13) + 0x38000000u + infinite;
+    const uint32 regular = (magnitude << 13) + 0x38000000u + infinite;
     // A subnormal half is the last bits of a number in [0.5, 1), less 0.5.
     const float subnormal = floatOf(magnitude | 0x3f000000u) - 0.5F;
-    const uint32 b = magnitude < 0x400u ? bitsOf(subnormal) : normal;
+    const uint32 b = magnitude < 0x400u ? bitsOf(subnormal) : regular;
     return floatOf(b | (uint32(bits & 0x8000u) << 16));
   }
   MESHFUSE_DEVICE half of(float x) {
     const uint32 b = bitsOf(x);
     const uint32 a = b & 0x7fffffffu;
-    const uint32 normal = (a + 0xfffu + ((a >> 13) & 1u) - 0x38000000u) >> 13;
+    const uint32 regular = (a + 0xfffu + ((a >> 13) & 1u) - 0x38000000u) >> 13;
     const uint32 subnormal = bitsOf(floatOf(a) + 0.5F) - 0x3f000000u;
-    const uint32 finite = a < 0x38800000u ? subnormal : normal;
+    const uint32 finite = a < 0x38800000u ? subnormal : regular;
     const uint32 special = a > 0x7f800000u ? 0x7e00u : 0x7c00u;
     return {uint16((a >= 0x477ff000u ? special : finite) | ((b >> 16) & 0x8000u))};
   }
@@ -105,18 +105,18 @@ struct float8_e4m3fn {
 
   MESHFUSE_DEVICE_MEMBER float wide() const {
     const uint32 magnitude = bits & 0x7fu;
-    const uint32 normal = (magnitude << 20) + 0x3c000000u;
+    const uint32 regular = (magnitude << 20) + 0x3c000000u;
     const float subnormal = float(int32(magnitude)) * 0x1p-9F;
-    const uint32 finite = magnitude < 8u ? bitsOf(subnormal) : normal;
+    const uint32 finite = magnitude < 8u ? bitsOf(subnormal) : regular;
     return floatOf((magnitude == 0x7fu ? 0x7fc00000u : finite) | (uint32(bits & 0x80u) << 24));
   }
   /// Finite numbers and infinities beyond the greatest become it.
   MESHFUSE_DEVICE float8_e4m3fn of(float x) {
     const uint32 b = bitsOf(x);
     const uint32 a = b & 0x7fffffffu;
-    const uint32 normal = (a + 0x7ffffu + ((a >> 20) & 1u) - 0x3c000000u) >> 20;
+    const uint32 regular = (a + 0x7ffffu + ((a >> 20) & 1u) - 0x3c000000u) >> 20;
     const uint32 subnormal = bitsOf(floatOf(a) + 0x1p14F) - 0x46800000u;
-    const uint32 finite = a < 0x3c800000u ? subnormal : normal;
+    const uint32 finite = a < 0x3c800000u ? subnormal : regular;
     const uint32 special = a > 0x7f800000u ? 0x7fu : 0x7eu;
     return {uint8((a > 0x43e00000u ? special : finite) | ((b >> 24) & 0x80u))};
   }
@@ -131,17 +131,17 @@ struct float8_e5m2 {
   MESHFUSE_DEVICE_MEMBER float wide() const {
     const uint32 magnitude = bits & 0x7fu;
     const uint32 infinite = magnitude >= 0x7cu ? 0x38000000u : 0u;
-    const uint32 normal = (magnitude << 21) + 0x38000000u + infinite;
+    const uint32 regular = (magnitude << 21) + 0x38000000u + infinite;
     const float subnormal = float(int32(magnitude)) * 0x1p-16F;
-    const uint32 b = magnitude < 4u ? bitsOf(subnormal) : normal;
+    const uint32 b = magnitude < 4u ? bitsOf(subnormal) : regular;
     return floatOf(b | (uint32(bits & 0x80u) << 24));
   }
   MESHFUSE_DEVICE float8_e5m2 of(float x) {
     const uint32 b = bitsOf(x);
     const uint32 a = b & 0x7fffffffu;
-    const uint32 normal = (a + 0xfffffu + ((a >> 21) & 1u) - 0x38000000u) >> 21;
+    const uint32 regular = (a + 0xfffffu + ((a >> 21) & 1u) - 0x38000000u) >> 21;
     const uint32 subnormal = bitsOf(floatOf(a) + 0x1p7F) - 0x43000000u;
-    const uint32 finite = a < 0x38800000u ? subnormal : normal;
+    const uint32 finite = a < 0x38800000u ? subnormal : regular;
     const uint32 special = a > 0x7f800000u ? 0x7fu : 0x7cu;
     return {uint8((a >= 0x47700000u ? special : finite) | ((b >> 24) & 0x80u))};
   }

@@ -2,13 +2,12 @@
 
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
-#include <ATen/core/PhiloxRNGEngine.h>
 
+#include "device/random.h"
 #include "meshfuse/base/error.h"
 #include "meshfuse/values/conversions.h"
 
@@ -18,35 +17,13 @@ namespace {
 
 constexpr int64_t kGrain = 4096;
 
-/// Two numbers in [0, 1) for each element: of 24 bits each, or of 53.
-template <class T>
-struct Pair {
-  T first;
-  T second;
-};
-
-template <class T>
-Pair<T> pairAt(const RandomStream& stream, int64_t index) {
-  at::Philox4_32 engine(stream.seed, static_cast<uint64_t>(index), stream.offset);
-  const uint32_t a = engine();
-  const uint32_t b = engine();
-  if constexpr (std::is_same_v<T, float>) {
-    return {static_cast<float>(a >> 8) * 0x1p-24F, static_cast<float>(b >> 8) * 0x1p-24F};
-  } else {
-    const uint64_t c = engine();
-    const uint64_t d = engine();
-    return {static_cast<double>((uint64_t{a} << 32 | b) >> 11) * 0x1p-53,
-            static_cast<double>((c << 32 | d) >> 11) * 0x1p-53};
-  }
-}
-
 template <class T, class Number>
-at::Tensor fill(const RandomStream& stream, at::IntArrayRef sizes, Number number) {
+at::Tensor fill(at::IntArrayRef sizes, Number number) {
   at::Tensor result = at::empty(sizes, c10::CppTypeToScalarType<T>::value);
   T* const data = result.data_ptr<T>();
   at::parallel_for(0, result.numel(), kGrain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      data[i] = number(pairAt<T>(stream, i));
+      data[i] = number(static_cast<uint64_t>(i));
     }
   });
   return result;
@@ -116,11 +93,14 @@ at::Tensor uniformNumbers(const RandomStream& stream, at::IntArrayRef sizes, dou
                                              : double{std::numeric_limits<float>::max()};
   checkDistribution(low <= high && high - low <= widest && holds(dtype, low) && holds(dtype, high),
                     "uniform", low, high);
-  const auto place = [&]<class T>(Pair<T> pair) {
-    return static_cast<T>(low) + pair.first * (static_cast<T>(high) - static_cast<T>(low));
+  const auto numbersOf = [&]<class T>(T from, T to) {
+    return fill<T>(sizes, [&](uint64_t index) {
+      return device::uniform(stream.seed, stream.offset, index, from, to);
+    });
   };
-  at::Tensor numbers = dtype == at::kDouble ? fill<double>(stream, sizes, place)
-                                            : fill<float>(stream, sizes, place).to(dtype);
+  at::Tensor numbers = dtype == at::kDouble
+                           ? numbersOf(low, high)
+                           : numbersOf(static_cast<float>(low), static_cast<float>(high)).to(dtype);
   if (low < high) {
     const at::Tensor bound = at::full({}, high, dtype);
     const at::Tensor limit = below(bound, high);
@@ -137,13 +117,15 @@ at::Tensor normalNumbers(const RandomStream& stream, at::IntArrayRef sizes, doub
                          double deviation, at::ScalarType dtype, c10::Device device) {
   checkDistribution(holds(dtype, mean) && holds(dtype, deviation) && deviation >= 0, "normal", mean,
                     deviation);
-  const auto place = [&]<class T>(Pair<T> pair) {
-    const T radius = std::sqrt(T(-2) * std::log(T(1) - pair.first));
-    return static_cast<T>(mean) + static_cast<T>(deviation) * radius *
-                                      std::cos(T(2) * std::numbers::pi_v<T> * pair.second);
+  const auto numbersOf = [&]<class T>(T center, T width) {
+    return fill<T>(sizes, [&](uint64_t index) {
+      return device::normal(stream.seed, stream.offset, index, center, width);
+    });
   };
-  const at::Tensor numbers = dtype == at::kDouble ? fill<double>(stream, sizes, place)
-                                                  : fill<float>(stream, sizes, place).to(dtype);
+  const at::Tensor numbers =
+      dtype == at::kDouble
+          ? numbersOf(mean, deviation)
+          : numbersOf(static_cast<float>(mean), static_cast<float>(deviation)).to(dtype);
   return numbers.to(device);
 }
 

@@ -4,33 +4,36 @@
 #include <complex>
 #include <type_traits>
 
+#include "device/complex_math.h"
+#include "device/error_function.h"
 #include "meshfuse/base/error.h"
 #include "meshfuse/ops/pointwise.h"
-#include "meshfuse/ops/scalar_math.h"
 
 namespace meshfuse {
 
 namespace {
 
-using Complex = std::complex<double>;
+using Complex = device::complex<double>;
 
 template <class T>
 T numberAs(const Scalar& scalar) {
   if constexpr (std::is_same_v<T, bool>) {
     return scalar.toBool();
-  } else if constexpr (std::is_same_v<T, int64_t>) {
-    return scalar.toInt();
+  } else if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(scalar.toInt());
   } else if constexpr (std::is_same_v<T, double>) {
     return scalar.toDouble();
   } else {
-    return scalar.toComplex();
+    const std::complex<double> number = scalar.toComplex();
+    return {number.real(), number.imag()};
   }
 }
 
 template <class R>
 Scalar toScalarValue(R value) {
-  if constexpr (std::is_same_v<R, bool> || std::is_same_v<R, double> ||
-                std::is_same_v<R, Complex>) {
+  if constexpr (std::is_same_v<R, Complex>) {
+    return Scalar(std::complex<double>(value.real(), value.imag()));
+  } else if constexpr (std::is_same_v<R, bool> || std::is_same_v<R, double>) {
     return Scalar(value);
   } else {
     return Scalar(static_cast<int64_t>(value));
@@ -57,7 +60,8 @@ std::optional<Scalar> applyIn(PrimType compute, const F& function,
     case TypeCategory::Boolean:
       return apply<bool>(function, operands);
     case TypeCategory::Integral:
-      return apply<int64_t>(function, operands);
+      return compute == PrimType::Int32 ? apply<int32_t>(function, operands)
+                                        : apply<int64_t>(function, operands);
     case TypeCategory::Floating:
       return apply<double>(function, operands);
     case TypeCategory::Complex:
@@ -68,41 +72,53 @@ std::optional<Scalar> applyIn(PrimType compute, const F& function,
   throwInternal("a number has a type");
 }
 
+using RowFunction = std::optional<Scalar> (*)(PrimType, std::span<const Scalar>);
+
+}  // namespace
+
+}  // namespace meshfuse
+
+// The text of the rows stands where that of generated code does, and finds the same functions.
+namespace device {
+
+namespace {
+
 /// Each row's device column as a function of four numbers, which does not exist for types the column does not accept.
 struct RowFunctions {
-#define MESHFUSE_POINTWISE(name, arity, types, algebra, sample, aten, device, doc)              \
-  static std::optional<Scalar> name##Row(PrimType compute, std::span<const Scalar> operands) {  \
-    using namespace scalar_math;                                                                \
-    return applyIn(                                                                             \
+#define MESHFUSE_POINTWISE(name, arity, types, algebra, sample, aten, text, doc)                \
+  static std::optional<meshfuse::Scalar> name##Row(meshfuse::PrimType compute,                  \
+                                                   std::span<const meshfuse::Scalar> numbers) { \
+    return meshfuse::applyIn(                                                                   \
         compute,                                                                                \
         []<class T>([[maybe_unused]] T x0, [[maybe_unused]] T x1, [[maybe_unused]] T x2,        \
-                    [[maybe_unused]] T x3) -> std::decay_t<decltype device> { return device; }, \
-        operands);                                                                              \
+                    [[maybe_unused]] T x3) -> std::decay_t<decltype text> { return text; },     \
+        numbers);                                                                               \
   }
 #include "meshfuse/ops/pointwise.def"
 #undef MESHFUSE_POINTWISE
 };
 
-using RowFunction = std::optional<Scalar> (*)(PrimType, std::span<const Scalar>);
-
 }  // namespace
+
+}  // namespace device
+
+namespace meshfuse {
 
 std::optional<Scalar> foldRow(int32_t row, std::span<const Scalar> operands, OpTypes types) {
   static constexpr RowFunction functions[] = {
-#define MESHFUSE_POINTWISE(name, arity, types, algebra, sample, aten, device, doc) \
-  &RowFunctions::name##Row,
+#define MESHFUSE_POINTWISE(name, arity, types, algebra, sample, aten, text, doc) \
+  &device::RowFunctions::name##Row,
 #include "meshfuse/ops/pointwise.def"
 #undef MESHFUSE_POINTWISE
   };
-  try {
-    const std::optional<Scalar> value = functions[row](types.compute, operands);
-    return value ? std::optional(value->castTo(types.result)) : std::nullopt;
-  } catch (const scalar_math::ZeroDivisor&) {
+  const PointwiseRow& info = pointwiseRows()[static_cast<size_t>(row)];
+  if (dividesWholeNumbers(info, types.compute) && operands.back().toInt() == 0) {
     throwUser(ErrorKind::ZeroDivision,
-              {pointwiseRows()[static_cast<size_t>(row)].name,
-               "the divisor of an integer division is not zero",
+              {info.name, "the divisor of an integer division is not zero",
                "got a constant zero divisor (ZeroDivisionError)", "divide by a non-zero number"});
   }
+  const std::optional<Scalar> value = functions[row](types.compute, operands);
+  return value ? std::optional(value->castTo(types.result)) : std::nullopt;
 }
 
 }  // namespace meshfuse

@@ -190,6 +190,12 @@ OpInfo makeOp(const PointwiseRow& row, int32_t index) {
 
 std::span<const PointwiseRow> pointwiseRows() noexcept { return kRows; }
 
+bool dividesWholeNumbers(const PointwiseRow& row, PrimType compute) noexcept {
+  return categoryOf(compute) == TypeCategory::Integral &&
+         (row.device.find("divide(") != std::string_view::npos ||
+          row.device.find("odulus(") != std::string_view::npos);
+}
+
 std::vector<OpInfo> makePointwiseOps() {
   std::vector<OpInfo> ops;
   for (size_t i = 0; i < kRows.size(); ++i) {

@@ -37,6 +37,10 @@ struct PointwiseRow {
 
 std::span<const PointwiseRow> pointwiseRows() noexcept;
 
+/// Whether the row, computed in `compute`, divides whole numbers by its last operand. A zero among them has no result, and the call
+/// is refused.
+bool dividesWholeNumbers(const PointwiseRow& row, PrimType compute) noexcept;
+
 /// The complete records of the rows, in order.
 std::vector<OpInfo> makePointwiseOps();
 
