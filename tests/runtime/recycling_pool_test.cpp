@@ -291,7 +291,10 @@ TEST_F(RecyclingPoolTest, WithoutMemoryEverythingKeptIsGivenBack) {
       allocate(500 * kMi);
       return 3;
     } catch (const c10::Error& error) {
-      return std::string(error.what()).find("you tried to allocate 524288000 bytes") != std::string::npos ? 0 : 4;
+      return std::string(error.what()).find("you tried to allocate 524288000 bytes") !=
+                     std::string::npos
+                 ? 0
+                 : 4;
     }
   });
   EXPECT_EQ(status, 0);

@@ -6,6 +6,7 @@
 
 #include <c10/core/alignment.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 namespace meshfuse {
 
@@ -19,16 +20,21 @@ size_t powerBelow(size_t bytes) noexcept {
   return static_cast<size_t>(std::bit_width(bytes - 1)) - 1;
 }
 
-/// A part of the address space at a multiple of kHugePage.
+/// The note of an aligned block stands in a page of its own.
+size_t notePage() noexcept { return static_cast<size_t>(::sysconf(_SC_PAGESIZE)); }
+
+/// A part of the address space at a multiple of kHugePage, and one page before it.
 void* mapAligned(size_t bytes) noexcept {
-  const size_t mapped = bytes + kHugePage;
+  const size_t page = notePage();
+  const size_t mapped = page + bytes + kHugePage;
   void* start = ::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (start == MAP_FAILED) {
     return nullptr;
   }
   char* first = static_cast<char*>(start);
-  const size_t before = (kHugePage - reinterpret_cast<uintptr_t>(first) % kHugePage) % kHugePage;
-  char* aligned = first + before;
+  const size_t before =
+      (kHugePage - (reinterpret_cast<uintptr_t>(first) + page) % kHugePage) % kHugePage;
+  char* aligned = first + before + page;
   if (before != 0) {
     ::munmap(first, before);
   }
@@ -57,14 +63,16 @@ void* allocateBlock(size_t bytes) noexcept {
     return mapAligned(bytes);
   }
   static_assert((size_t{1} << kSmallestPower) / kStepsPerPower % c10::gAlignment == 0);
-  return std::aligned_alloc(c10::gAlignment, bytes);
+  static_assert(kBlockNoteBytes % c10::gAlignment == 0);
+  void* note = std::aligned_alloc(c10::gAlignment, kBlockNoteBytes + bytes);
+  return note != nullptr ? static_cast<char*>(note) + kBlockNoteBytes : nullptr;
 }
 
 void releaseBlock(void* data, size_t bytes) noexcept {
   if (bytes >= kHugePage) {
-    ::munmap(data, bytes);
+    ::munmap(static_cast<char*>(data) - notePage(), notePage() + bytes);
   } else {
-    std::free(data);
+    std::free(static_cast<char*>(data) - kBlockNoteBytes);
   }
 }
 

@@ -18,6 +18,9 @@ size_t blockClass(size_t blockBytes) noexcept;
 inline constexpr size_t kBlockClasses = 384;
 inline constexpr size_t kLargestBlock = size_t{1} << 62;
 
+/// Bytes before each block for what its owner notes of it.
+inline constexpr size_t kBlockNoteBytes = 64;
+
 /// A block of `bytes`, one of the sizes above, aligned to 64 bytes at least. Null where there is no memory.
 void* allocateBlock(size_t bytes) noexcept;
 void releaseBlock(void* data, size_t bytes) noexcept;

@@ -20,10 +20,9 @@ namespace meshfuse {
 
 namespace {
 
-/// A block of memory, in use or kept. Kept ones are in two lists, from the one freed last to the one freed first: of all blocks,
+/// What is noted before a block, in use or kept. Kept ones are in two lists, from the one freed last to the one freed first: of all blocks,
 /// and of those of their class.
 struct Block {
-  void* data;
   size_t bytes;
   size_t asked;
   struct Links {
@@ -32,7 +31,19 @@ struct Block {
   };
   Links ofAll;
   Links ofClass;
+
+  void* data() noexcept { return reinterpret_cast<char*>(this) + kBlockNoteBytes; }
+  static Block* of(void* data) noexcept {
+    return reinterpret_cast<Block*>(static_cast<char*>(data) - kBlockNoteBytes);
+  }
 };
+static_assert(sizeof(Block) <= kBlockNoteBytes);
+
+/// Null where there is no memory.
+Block* newBlock(size_t bytes, size_t asked) noexcept {
+  void* data = allocateBlock(bytes);
+  return data != nullptr ? new (Block::of(data)) Block{bytes, asked, {}, {}} : nullptr;
+}
 
 using LinksOf = Block::Links Block::*;
 
@@ -67,8 +78,8 @@ class GivenBack {
   GivenBack& operator=(const GivenBack&) = delete;
   ~GivenBack() {
     while (first_ != nullptr) {
-      const std::unique_ptr<Block> block(std::exchange(first_, first_->ofAll.older));
-      releaseBlock(block->data, block->bytes);
+      Block* block = std::exchange(first_, first_->ofAll.older);
+      releaseBlock(block->data(), block->bytes);
     }
   }
   void add(Block* block) noexcept {
@@ -94,12 +105,11 @@ class Pool {
     const size_t bytes = blockBytes(asked);
     Block* block = takeKept(bytes, asked);
     if (block == nullptr) {
-      block = new Block{allocateBlock(bytes), bytes, asked, {}, {}};
-      if (block->data == nullptr && trim(0) != 0) {
-        block->data = allocateBlock(bytes);
+      block = newBlock(bytes, asked);
+      if (block == nullptr && trim(0) != 0) {
+        block = newBlock(bytes, asked);
       }
-      if (block->data == nullptr) {
-        delete block;
+      if (block == nullptr) {
         return nullptr;
       }
       const std::lock_guard lock(mutex_);
@@ -212,10 +222,9 @@ Pool& pool() {
   return *instance;
 }
 
-void freeBlock(void* context) noexcept {
-  Block* block = static_cast<Block*>(context);
-  c10::profiledCPUMemoryReporter().Delete(block->data);
-  pool().put(block);
+void freeBlock(void* data) noexcept {
+  c10::profiledCPUMemoryReporter().Delete(data);
+  pool().put(Block::of(data));
 }
 
 class PoolAllocator final : public c10::Allocator {
@@ -230,8 +239,10 @@ class PoolAllocator final : public c10::Allocator {
     if (block == nullptr) {
       return torchs->allocate(bytes);  // which says what torch says without memory
     }
-    c10::profiledCPUMemoryReporter().New(block->data, bytes);
-    return {block->data, block, &freeBlock, c10::Device(c10::DeviceType::CPU)};
+    void* data = block->data();
+    c10::profiledCPUMemoryReporter().New(data, bytes);
+    // The data is its own context, as torch's copies on write ask for.
+    return {data, data, &freeBlock, c10::Device(c10::DeviceType::CPU)};
   }
 
   void copy_data(void* target, const void* source, size_t count) const override {

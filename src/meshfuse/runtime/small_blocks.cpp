@@ -48,9 +48,9 @@ size_t classOf(size_t bytes) noexcept {
                                   : static_cast<size_t>(std::bit_width(bytes - 1)) - kSmallestBits;
 }
 
-void freeBlock(void* context) noexcept {
-  Header* header = static_cast<Header*>(context);
-  c10::profiledCPUMemoryReporter().Delete(header + 1);
+void freeBlock(void* data) noexcept {
+  Header* header = static_cast<Header*>(data) - 1;
+  c10::profiledCPUMemoryReporter().Delete(data);
   Kept& own = kept;
   const size_t sizeClass = header->sizeClass;
   if (own.state == Kept::State::Fresh) [[unlikely]] {
@@ -81,7 +81,8 @@ class SmallBlockAllocator final : public c10::Allocator {
                                Header{static_cast<uint32_t>(sizeClass)};
     void* data = header + 1;
     c10::profiledCPUMemoryReporter().New(data, bytes);
-    return {data, header, &freeBlock, c10::Device(c10::DeviceType::CPU)};
+    // The data is its own context, as torch's copies on write ask for.
+    return {data, data, &freeBlock, c10::Device(c10::DeviceType::CPU)};
   }
 
   void copy_data(void* target, const void* source, size_t count) const override {
