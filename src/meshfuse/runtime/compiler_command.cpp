@@ -46,11 +46,11 @@ std::string pathOf(const std::string& program) {
 }
 
 /// What makes fast kernels, in one place. Kernels hold no OpenMP calls: only its simd pragmas are on. Products and sums are
-/// not contracted, so that a kernel's bits don't depend on the instruction set.
+/// not contracted, so that a kernel's bits don't depend on the instruction set. Whole numbers wrap.
 std::vector<std::string> kernelFlags() {
   std::vector<std::string> flags = {
       "-std=c++17",    "-O3",   "-fno-math-errno", "-fno-trapping-math",  "-ffp-contract=off",
-      "-fopenmp-simd", "-fPIC", "-shared",         "-fvisibility=hidden", "-pipe"};
+      "-fwrapv", "-fopenmp-simd", "-fPIC", "-shared", "-fvisibility=hidden", "-pipe"};
 #if defined(__x86_64__) || defined(__i386__)
   flags.emplace_back("-march=native");
   if (__builtin_cpu_supports("avx512f") != 0) {
