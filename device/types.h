@@ -59,6 +59,12 @@ struct UnsignedOf<int32> {
   using Type = uint32;
 };
 
+// piece: boolean
+/// A truth value in memory: compilers vectorize what depends on a comparison of a byte, not on a bool that they load.
+struct boolean {
+  uint8 bits;
+};
+
 // piece: bfloat16
 struct bfloat16 {
   uint16 bits;

@@ -39,14 +39,14 @@ inline std::string kernelText(const PointwiseRow& row, PrimType type, OpTypes ty
                      std::string(deviceTypeName(types.result)) + "* y";
   for (int32_t i = 0; i < 4; ++i) {
     text += std::string(", const ") +
-            (isCondition(row, i) ? "bool" : std::string(deviceTypeName(type))) + "* v" +
+            std::string(deviceTypeName(isCondition(row, i) ? PrimType::Bool : type)) + "* v" +
             std::to_string(i);
   }
   text += ", int64 n) {\n  using T = " + compute +
           ";\n#pragma omp simd\n  for (int64 i = 0; i < n; ++i) {\n";
   for (int32_t i = 0; i < row.arity; ++i) {
     const std::string index = std::to_string(i);
-    text += isCondition(row, i) ? "    const bool x0 = v0[i];\n"
+    text += isCondition(row, i) ? "    const bool x0 = convert<bool>(v0[i]);\n"
                                 : "    const T x" + index + " = convert<T>(v" + index + "[i]);\n";
   }
   return text + "    y[i] = convert<" + std::string(deviceTypeName(types.result)) + ">(" +

@@ -3,8 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -32,22 +36,23 @@ bool vectorizes(const PointwiseRow& row, PrimType type) {
           std::ranges::find(kScalarDouble, row.name) == kScalarDouble.end());
 }
 
-/// The line that the text's last loop begins in.
-size_t lineOfLastLoop(const std::string& text) {
-  return 1 + static_cast<size_t>(std::count(
-                 text.begin(),
-                 text.begin() + static_cast<std::ptrdiff_t>(text.rfind("  for (int64")), '\n'));
+size_t lineOf(const std::string& text, size_t position) {
+  const auto end = text.begin() + static_cast<std::ptrdiff_t>(position);
+  return 1 + static_cast<size_t>(std::count(text.begin(), end, '\n'));
 }
 
-bool isReported(const std::string& report, size_t line) {
-  std::istringstream lines(report);
-  const std::string place = "kernel.cpp:" + std::to_string(line) + ":";
-  for (std::string found; std::getline(lines, found);) {
-    if (found.find(place) != std::string::npos && found.find("vectorized") != std::string::npos) {
-      return true;
+/// The lines that the compiler names as those of loops that it vectorized.
+std::set<size_t> vectorizedLines(const std::string& report) {
+  std::set<size_t> lines;
+  std::istringstream text(report);
+  const std::string_view file = "kernel.cpp:";
+  for (std::string line; std::getline(text, line);) {
+    const size_t place = line.find(file);
+    if (place != std::string::npos && line.find("vectorized") != std::string::npos) {
+      lines.insert(std::stoul(line.substr(place + file.size())));
     }
   }
-  return false;
+  return lines;
 }
 
 void checkRows(PrimType type) {
@@ -63,15 +68,17 @@ void checkRows(PrimType type) {
   }
   ASSERT_GT(rows.size(), 50U);
   std::string text = deviceTextFor(body) + "using namespace device;\n";
-  std::vector<size_t> lines;
+  std::vector<std::pair<size_t, size_t>> loops;
   for (const PointwiseRow* row : rows) {
     text += kernelText(*row, type, *applyDtypeClass(row->types, type));
-    lines.push_back(lineOfLastLoop(text));
+    loops.emplace_back(lineOf(text, text.rfind("  for (int64")), lineOf(text, text.size()));
   }
   const CompiledText kernels(text, kReportFlag);
-  const std::string report = kernels.report();
+  const std::set<size_t> lines = vectorizedLines(kernels.report());
   for (size_t i = 0; i < rows.size(); ++i) {
-    EXPECT_TRUE(isReported(report, lines[i])) << rows[i]->name << " of " << nameOf(type);
+    const auto found = lines.lower_bound(loops[i].first);
+    EXPECT_TRUE(found != lines.end() && *found < loops[i].second)
+        << rows[i]->name << " of " << nameOf(type);
   }
 }
 

@@ -130,7 +130,7 @@ std::string_view deviceTypeName(PrimType type) {
     case PrimType::UInt64:
       return "uint64";
     case PrimType::Bool:
-      return "bool";
+      return "boolean";
     case PrimType::ComplexFloat:
       return "complex<float>";
     case PrimType::ComplexDouble:
@@ -143,6 +143,9 @@ std::string_view deviceTypeName(PrimType type) {
 }
 
 std::string_view deviceComputeName(PrimType type) {
+  if (type == PrimType::Bool) {
+    return "bool";
+  }
   return isReducedFloat(type) ? "float" : deviceTypeName(type);
 }
 

@@ -21,11 +21,11 @@ std::string deviceText(std::span<const std::string_view> functions);
 /// `deviceText` of every name that stands in `code`, a kernel's body or one of its expressions.
 std::string deviceTextFor(std::string_view code);
 
-/// The device text's name of an element type as it lies in memory: `bfloat16`, `complex<float>`. Index is int64; throws
+/// The device text's name of an element type as it lies in memory: `bfloat16`, `boolean`, `complex<float>`. Index is int64; throws
 /// InternalError for Null and Float4_e2m1fn, of which memory holds no elements.
 std::string_view deviceTypeName(PrimType type);
 
-/// The type that elements are computed in: float for reduced floats. `convert<To>(x)` goes from and to it.
+/// The type that elements are computed in: float for reduced floats, bool for `boolean`. `convert<To>(x)` goes from and to it.
 std::string_view deviceComputeName(PrimType type);
 
 }  // namespace meshfuse
