@@ -205,7 +205,6 @@ MESHFUSE_DEVICE float power(float x, float y) {
   const double exponent = double(y);
   const double magnitude = wideExp2(exponent * wideLog2(__builtin_fabs(base)));
   const double halved = 0.5 * exponent;
-  // Without && and ||, whose second operand is a branch.
   const bool isWhole = __builtin_rint(exponent) == exponent;
   const bool isOdd = isWhole & (__builtin_rint(halved) != halved);
   const double withSign = isOdd ? __builtin_copysign(magnitude, base) : magnitude;
