@@ -19,12 +19,16 @@ file(GLOB _sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/bench ${PROJ
 set(_names ${_sources})
 list(TRANSFORM _names REPLACE "/.*" "")
 list(REMOVE_DUPLICATES _names)
+set_source_files_properties(
+  ${PROJECT_SOURCE_DIR}/bench/device/loops.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS
+                                                          "${MESHFUSE_KERNEL_FLAGS}")
 foreach(_name IN LISTS _names)
   set(_files ${_sources})
   list(FILTER _files INCLUDE REGEX "^${_name}/")
   list(TRANSFORM _files PREPEND ${PROJECT_SOURCE_DIR}/bench/)
   add_executable(bench_${_name} ${_files})
   target_compile_options(bench_${_name} PRIVATE ${MESHFUSE_WARNINGS})
+  target_include_directories(bench_${_name} PRIVATE ${PROJECT_SOURCE_DIR}/bench ${PROJECT_SOURCE_DIR})
   target_link_libraries(bench_${_name} PRIVATE meshfuse benchmark::benchmark benchmark::benchmark_main)
   meshfuse_use_torch(bench_${_name} PRIVATE)
   set_target_properties(bench_${_name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)

@@ -20,3 +20,9 @@ set(MESHFUSE_WARNINGS -Wall -Wextra)
 if(MESHFUSE_WERROR AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   list(APPEND MESHFUSE_WARNINGS -Werror)
 endif()
+
+# What generated code is compiled with, for tests and benchmarks that include the text of device/.
+set(MESHFUSE_KERNEL_FLAGS -O3 -march=native -fno-math-errno -fno-trapping-math -ffp-contract=off -fopenmp-simd -fwrapv)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  list(APPEND MESHFUSE_KERNEL_FLAGS -fno-tree-pre -fno-thread-jumps)
+endif()

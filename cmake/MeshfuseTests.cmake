@@ -45,9 +45,8 @@ if(NOT MESHFUSE_STD_ONLY)
   target_include_directories(meshfuse_device_test PRIVATE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR})
   target_link_libraries(meshfuse_device_test PRIVATE meshfuse_codegen meshfuse_evaluator GTest::gtest GTest::gtest_main)
   meshfuse_use_torch(meshfuse_device_test PRIVATE meshfuse_test_pch)
-  set(_flags -O3 -march=native -fno-math-errno -fno-trapping-math -ffp-contract=off -fopenmp-simd -fwrapv)
   set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/device/accuracy_test.cpp
-                              PROPERTIES SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS "${_flags}")
+                              PROPERTIES SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS "${MESHFUSE_KERNEL_FLAGS}")
   set_target_properties(meshfuse_device_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   add_test(NAME meshfuse_device_test COMMAND meshfuse_device_test WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(

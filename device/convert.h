@@ -15,10 +15,10 @@ MESHFUSE_DEVICE To truncated(From x) {
     const int64 rest = truncated<int64>(isUpper ? x - From(0x1p63) : x);
     return uint64(rest) ^ (isUpper ? uint64(1) << 63 : uint64(0));
   } else if constexpr (isSame<To, int64>) {
-    const bool fits = x >= From(-0x1p63) && x < From(0x1p63);
+    const bool fits = (x >= From(-0x1p63)) & (x < From(0x1p63));
     return fits ? int64(x) : -0x7fffffffffffffff - 1;
   } else if constexpr (isSame<To, int32>) {
-    const bool fits = x > From(-0x1p31) - From(1) && x < From(0x1p31);
+    const bool fits = (x > From(-0x1p31) - From(1)) & (x < From(0x1p31));
     return fits ? int32(x) : -0x7fffffff - 1;
   } else {
     return To(truncated<int32>(x));
@@ -32,10 +32,14 @@ template <class To, class From>
 MESHFUSE_DEVICE To convert(From x) {
   if constexpr (isSame<To, From>) {
     return x;
+  } else if constexpr (isSame<From, boolean>) {
+    return convert<To>(x.bits != 0);
+  } else if constexpr (isSame<To, boolean>) {
+    return {uint8(convert<bool>(x) ? 1 : 0)};
   } else if constexpr (isStored<From>) {
     return convert<To>(x.wide());
   } else if constexpr (isComplex<From> && isSame<To, bool>) {
-    return x.real() != 0 || x.imag() != 0;
+    return (x.real() != 0) | (x.imag() != 0);
   } else if constexpr (isComplex<From> && isComplex<To>) {
     using Part = typename To::Part;
     return To(convert<Part>(x.real()), convert<Part>(x.imag()));

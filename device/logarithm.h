@@ -201,16 +201,17 @@ MESHFUSE_DEVICE float power(float x, float y) {
     return x * x;
   }
 #endif
-  const double exponent = double(y) * wideLog2(double(__builtin_fabsf(x)));
-  const float magnitude = float(wideExp2(exponent));
-  const bool isWhole = __builtin_rintf(y) == y;
-  const bool isOdd = isWhole && __builtin_rintf(0.5F * y) != 0.5F * y;
-  const float withSign = isOdd ? __builtin_copysignf(magnitude, x) : magnitude;
-  const bool isDefined = isWhole || !(x < 0.0F) || x == -__builtin_inff();
-  const float result = isDefined ? withSign : __builtin_nanf("");
-  const bool isOne =
-      y == 0.0F || x == 1.0F || (x == -1.0F && __builtin_fabsf(y) == __builtin_inff());
-  return isOne ? 1.0F : result;
+  const double base = double(x);
+  const double exponent = double(y);
+  const double magnitude = wideExp2(exponent * wideLog2(__builtin_fabs(base)));
+  const double halved = 0.5 * exponent;
+  const bool isWhole = __builtin_rint(exponent) == exponent;
+  const bool isOdd = isWhole & (__builtin_rint(halved) != halved);
+  const double withSign = isOdd ? __builtin_copysign(magnitude, base) : magnitude;
+  const bool isRoot = (base < 0.0) & (base != -__builtin_inf()) & !isWhole;
+  const double result = isRoot ? __builtin_nan("") : withSign;
+  const bool isTurn = (base == -1.0) & (__builtin_fabs(exponent) == __builtin_inf());
+  return float((exponent == 0.0) | (base == 1.0) | isTurn ? 1.0 : result);
 }
 
 // piece: power, for double

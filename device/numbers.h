@@ -27,7 +27,7 @@ MESHFUSE_DEVICE float absolute(complex<float> x) {
   const float length = float(__builtin_sqrt(re * re + im * im));
   const float infinity = __builtin_inff();
   const bool isInfinite =
-      __builtin_fabsf(x.real()) == infinity || __builtin_fabsf(x.imag()) == infinity;
+      (__builtin_fabsf(x.real()) == infinity) | (__builtin_fabsf(x.imag()) == infinity);
   return isInfinite ? infinity : length;
 }
 MESHFUSE_DEVICE double absolute(complex<double> x) { return __builtin_hypot(x.real(), x.imag()); }
@@ -89,9 +89,9 @@ MESHFUSE_DEVICE bool isnan(T x) {
 template <class T>
 MESHFUSE_DEVICE bool isinf(T x) {
   if constexpr (isComplex<T>) {
-    return isinf(x.real()) || isinf(x.imag());
+    return isinf(x.real()) | isinf(x.imag());
   } else if constexpr (isFloating<T>) {
-    return x == T(__builtin_inff()) || x == T(-__builtin_inff());
+    return (x == T(__builtin_inff())) | (x == T(-__builtin_inff()));
   } else {
     return false;
   }
@@ -101,7 +101,7 @@ MESHFUSE_DEVICE bool isinf(T x) {
 template <class T>
 MESHFUSE_DEVICE bool isfinite(T x) {
   if constexpr (isComplex<T>) {
-    return isfinite(x.real()) && isfinite(x.imag());
+    return isfinite(x.real()) & isfinite(x.imag());
   } else if constexpr (isFloating<T>) {
     return x - x == T(0);
   } else {
@@ -112,11 +112,11 @@ MESHFUSE_DEVICE bool isfinite(T x) {
 // piece: isposinf isneginf
 template <class T>
 MESHFUSE_DEVICE bool isposinf(T x) {
-  return isFloating<T> && x == T(__builtin_inff());
+  return isFloating<T> & (x == T(__builtin_inff()));
 }
 template <class T>
 MESHFUSE_DEVICE bool isneginf(T x) {
-  return isFloating<T> && x == T(-__builtin_inff());
+  return isFloating<T> & (x == T(-__builtin_inff()));
 }
 
 // piece: isreal
@@ -170,13 +170,13 @@ MESHFUSE_DEVICE auto signbit(T x) -> decltype(x < T(0)) {
 // piece: maximum
 template <class T>
 MESHFUSE_DEVICE auto maximum(T x, T y) -> decltype(T(x > y ? x : y)) {
-  return x != x || x > y ? x : y;
+  return (x != x) | (x > y) ? x : y;
 }
 
 // piece: minimum
 template <class T>
 MESHFUSE_DEVICE auto minimum(T x, T y) -> decltype(T(x < y ? x : y)) {
-  return x != x || x < y ? x : y;
+  return (x != x) | (x < y) ? x : y;
 }
 
 // piece: interpolate
@@ -214,9 +214,9 @@ MESHFUSE_DEVICE T divide(T x, T y) {
   if constexpr (isFloating<T> || isComplex<T>) {
     return x / y;
   } else if constexpr (isSame<T, bool>) {
-    return x || !y;
+    return x | !y;
   } else {
-    const bool isTrap = y == T(0) || y == T(-1);
+    const bool isTrap = (y == T(0)) | (y == T(-1));
     const T quotient = x / (isTrap ? T(1) : y);
     return y == T(0) ? T(0) : y == T(-1) ? T(-x) : quotient;
   }
@@ -225,7 +225,7 @@ MESHFUSE_DEVICE T divide(T x, T y) {
 // piece: modulus
 template <class T>
 MESHFUSE_DEVICE auto modulus(T x, T y) -> decltype(T(x % y)) {
-  return x % (y == T(0) || y == T(-1) ? T(1) : y);
+  return x % ((y == T(0)) | (y == T(-1)) ? T(1) : y);
 }
 static inline float modulus(float x, float y) { return __builtin_fmodf(x, y); }
 static inline double modulus(double x, double y) { return __builtin_fmod(x, y); }
@@ -234,7 +234,7 @@ static inline double modulus(double x, double y) { return __builtin_fmod(x, y); 
 template <class T>
 MESHFUSE_DEVICE auto flooredModulus(T x, T y) -> decltype(modulus(x, y)) {
   const T rest = modulus(x, y);
-  return rest != T(0) && (rest < T(0)) != (y < T(0)) ? rest + y : rest;
+  return (rest != T(0)) & ((rest < T(0)) != (y < T(0))) ? rest + y : rest;
 }
 
 // piece: power
@@ -242,7 +242,7 @@ MESHFUSE_DEVICE auto flooredModulus(T x, T y) -> decltype(modulus(x, y)) {
 template <class T>
 MESHFUSE_DEVICE auto power(T base, T exponent) -> decltype(T(base % exponent)) {
   if constexpr (isSame<T, bool>) {
-    return base || !exponent;
+    return base | !exponent;
   } else {
     using Unsigned = typename UnsignedOf<T>::Type;
     Unsigned result = 1;

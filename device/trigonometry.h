@@ -54,8 +54,8 @@ MESHFUSE_DEVICE double cosineOf(double r) {
 // piece: sin
 MESHFUSE_DEVICE float sin(float x) {
   const Angle angle = angleOf(x);
-  const double half = 0.5 * angle.quarters;
-  const bool isOdd = __builtin_rint(half) != half;
+  const double halved = 0.5 * angle.quarters;
+  const bool isOdd = __builtin_rint(halved) != halved;
   const double value = isOdd ? cosineOf(angle.rest) : sineOf(angle.rest);
   const double quarter = 0.25 * (isOdd ? angle.quarters - 1.0 : angle.quarters);
   const float result = float(__builtin_rint(quarter) != quarter ? -value : value);
@@ -65,8 +65,8 @@ MESHFUSE_DEVICE float sin(float x) {
 // piece: cos
 MESHFUSE_DEVICE float cos(float x) {
   const Angle angle = angleOf(x);
-  const double half = 0.5 * angle.quarters;
-  const bool isOdd = __builtin_rint(half) != half;
+  const double halved = 0.5 * angle.quarters;
+  const bool isOdd = __builtin_rint(halved) != halved;
   const double value = isOdd ? sineOf(angle.rest) : cosineOf(angle.rest);
   const double quarter = 0.25 * (isOdd ? angle.quarters + 1.0 : angle.quarters);
   return float(__builtin_rint(quarter) != quarter ? -value : value);
@@ -77,8 +77,8 @@ MESHFUSE_DEVICE float tan(float x) {
   const Angle angle = angleOf(x);
   const double sine = sineOf(angle.rest);
   const double cosine = cosineOf(angle.rest);
-  const double half = 0.5 * angle.quarters;
-  const bool isOdd = __builtin_rint(half) != half;
+  const double halved = 0.5 * angle.quarters;
+  const bool isOdd = __builtin_rint(halved) != halved;
   const float result = float((isOdd ? -cosine : sine) / (isOdd ? sine : cosine));
   return x == 0.0F ? x : result;
 }
@@ -159,7 +159,7 @@ MESHFUSE_DEVICE double wideAtan2(double y, double x) {
   const bool isBehind = __builtin_copysign(1.0, x) < 0.0;
   const double angle =
       isBehind ? 0x1.921fb54442d18p+1 - (inFront - 0x1.1a62633145c07p-53) : inFront;
-  const bool isNan = x != x || y != y;
+  const bool isNan = (x != x) | (y != y);
   return isNan ? x + y : __builtin_copysign(angle, y);
 }
 

@@ -59,6 +59,12 @@ struct UnsignedOf<int32> {
   using Type = uint32;
 };
 
+// piece: boolean
+/// A truth value in memory: compilers vectorize what depends on a comparison of a byte, not on a bool that they load.
+struct boolean {
+  uint8 bits;
+};
+
 // piece: bfloat16
 struct bfloat16 {
   uint16 bits;
@@ -163,7 +169,7 @@ struct float8_e8m0fnu {
     const uint32 exponent = a >> 23;
     // Halves round up, but for the subnormal one.
     const uint32 rest = a & 0x7fffffu;
-    const uint32 up = rest > 0x400000u || (rest == 0x400000u && exponent > 0u) ? 1u : 0u;
+    const uint32 up = (rest > 0x400000u) | ((rest == 0x400000u) & (exponent > 0u)) ? 1u : 0u;
     return {uint8(exponent == 0xffu ? exponent : exponent + up)};
   }
 };
@@ -216,7 +222,7 @@ MESHFUSE_DEVICE complex<T> operator/(complex<T> x, complex<T> y) {
   const bool isFirst = absC >= absD;
   const T large = isFirst ? c : d;
   const T small = isFirst ? d : c;
-  const bool isZero = absC == T(0) && absD == T(0);
+  const bool isZero = (absC == T(0)) & (absD == T(0));
   const T ratio = small / large;
   const T scale = T(1) / (large + small * ratio);
   const T re = isFirst ? x.real() + x.imag() * ratio : x.real() * ratio + x.imag();
@@ -225,7 +231,7 @@ MESHFUSE_DEVICE complex<T> operator/(complex<T> x, complex<T> y) {
 }
 template <class T>
 MESHFUSE_DEVICE bool operator==(complex<T> x, complex<T> y) {
-  return x.real() == y.real() && x.imag() == y.imag();
+  return (x.real() == y.real()) & (x.imag() == y.imag());
 }
 template <class T>
 MESHFUSE_DEVICE bool operator!=(complex<T> x, complex<T> y) {

@@ -53,13 +53,17 @@ bool provides(const DevicePiece& piece, const std::set<std::string_view>& names)
 std::string textOf(const std::set<std::string_view>& roots) {
   std::set<std::string_view> names = roots;
   std::array<bool, kPieces.size()> isTaken{};
-  // Pieces use only earlier ones, so that one pass from the last to the first finds all.
-  for (size_t i = kPieces.size(); i-- > 0;) {
-    const DevicePiece& piece = kPieces[i];
-    isTaken[i] = piece.names.empty() ||
-                 (provides(piece, names) && (piece.type.empty() || roots.contains(piece.type)));
-    if (isTaken[i]) {
-      eachWord(piece.uses, [&](std::string_view name) { names.insert(name); });
+  // Again until nothing is added: a template that calls `exp` wants the one of complex numbers too, which comes later.
+  for (bool isComplete = false; !isComplete;) {
+    isComplete = true;
+    for (size_t i = kPieces.size(); i-- > 0;) {
+      const DevicePiece& piece = kPieces[i];
+      const bool isWanted = piece.names.empty() || provides(piece, names);
+      if (!isTaken[i] && isWanted && (piece.type.empty() || roots.contains(piece.type))) {
+        isTaken[i] = true;
+        isComplete = false;
+        eachWord(piece.uses, [&](std::string_view name) { names.insert(name); });
+      }
     }
   }
   std::string text = "namespace device {\n";
@@ -98,6 +102,51 @@ std::string deviceTextFor(std::string_view code) {
   std::set<std::string_view> words;
   eachWord(code, [&](std::string_view word) { words.insert(word); });
   return textOf(words);
+}
+
+std::string_view deviceTypeName(PrimType type) {
+  switch (type) {
+    case PrimType::Double:
+      return "double";
+    case PrimType::Float:
+      return "float";
+    case PrimType::Half:
+      return "half";
+    case PrimType::BFloat16:
+      return "bfloat16";
+    case PrimType::Float8_e4m3fn:
+      return "float8_e4m3fn";
+    case PrimType::Float8_e5m2:
+      return "float8_e5m2";
+    case PrimType::Float8_e8m0fnu:
+      return "float8_e8m0fnu";
+    case PrimType::Float4_e2m1fn_x2:
+      return "float4_e2m1fn_x2";
+    case PrimType::Int:
+    case PrimType::Index:
+      return "int64";
+    case PrimType::Int32:
+      return "int32";
+    case PrimType::UInt64:
+      return "uint64";
+    case PrimType::Bool:
+      return "boolean";
+    case PrimType::ComplexFloat:
+      return "complex<float>";
+    case PrimType::ComplexDouble:
+      return "complex<double>";
+    case PrimType::Float4_e2m1fn:
+    case PrimType::Null:
+      break;
+  }
+  throwInternal("an element in memory has a type of whole bytes");
+}
+
+std::string_view deviceComputeName(PrimType type) {
+  if (type == PrimType::Bool) {
+    return "bool";
+  }
+  return isReducedFloat(type) ? "float" : deviceTypeName(type);
 }
 
 }  // namespace meshfuse

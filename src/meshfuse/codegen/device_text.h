@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "meshfuse/types/data_type.h"
+
 namespace meshfuse {
 
 /// The names (functions and types) that device text provides, in its order.
@@ -18,5 +20,12 @@ std::string deviceText(std::span<const std::string_view> functions);
 
 /// `deviceText` of every name that stands in `code`, a kernel's body or one of its expressions.
 std::string deviceTextFor(std::string_view code);
+
+/// The device text's name of an element type as it lies in memory: `bfloat16`, `boolean`, `complex<float>`. Index is int64; throws
+/// InternalError for Null and Float4_e2m1fn, of which memory holds no elements.
+std::string_view deviceTypeName(PrimType type);
+
+/// The type that elements are computed in: float for reduced floats, bool for `boolean`. `convert<To>(x)` goes from and to it.
+std::string_view deviceComputeName(PrimType type);
 
 }  // namespace meshfuse
