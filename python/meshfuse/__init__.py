@@ -10,6 +10,7 @@ with FusionDefinition() as fd:
 
 import torch as _torch  # noqa: F401  (its libraries have to be loaded before the extension)
 
+from meshfuse import kernels as _kernels
 from meshfuse import nvfuser_direct_version, ops, pytorch_utils
 from meshfuse._C import (
     DataType,
@@ -55,6 +56,8 @@ __all__ = [
     "validate_with_auto_inferred_outputs",
     "version",
 ]
+
+_kernels._find_fallback_compiler()
 
 
 def version() -> nvfuser_direct_version.LanguageVersion:

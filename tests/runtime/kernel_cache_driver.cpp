@@ -60,11 +60,11 @@ int main(int argumentCount, char** arguments) {
     }
     if (std::string(arguments[i]) == "fallback") {
       std::printf("without=%d ", loadAndRun(0, count));
-      meshfuse::setFallbackCompiler("/no/such/compiler c++");
+      meshfuse::setFallbackCompiler({"/no/such/compiler", "c++"});
       loadAndRun(0, count);
       // PATH is empty here, but compilers find their parts through it.
       ::setenv("PATH", "/usr/local/bin:/usr/bin:/bin", 1);
-      meshfuse::setFallbackCompiler("c++");
+      meshfuse::setFallbackCompiler({"c++"});
     }
     forks = forks || std::string(arguments[i]) == "fork";
   }

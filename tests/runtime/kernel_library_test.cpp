@@ -65,7 +65,7 @@ class KernelLibraryTest : public ::testing::Test {
  protected:
   std::string cacheVariable() const { return "MESHFUSE_CACHE_DIR=" + (scratch_ / "cache"); }
   KernelToolchain toolchain() const {
-    return {findCompiler(""), {.directory = scratch_ / "cache"}};
+    return {findCompiler({}), {.directory = scratch_ / "cache"}};
   }
 
   ScratchDirectory scratch_;
@@ -290,9 +290,9 @@ TEST_F(KernelLibraryTest, ACompilerThatIsKilledIsTriedAgain) {
 
 TEST_F(KernelLibraryTest, DirectoriesWithoutRoomAreLeftOut) {
   const std::vector<std::string> roots = {scratch_ / "not there", "/proc", scratch_.path()};
-  const KernelBuild build = buildKernel(*findCompiler(""), addingText(1), roots);
+  const KernelBuild build = buildKernel(*findCompiler({}), addingText(1), roots);
   EXPECT_TRUE(build.library.starts_with(scratch_.path())) << build.failure;
-  EXPECT_EQ(buildKernel(*findCompiler(""), addingText(1), {"/proc"}).directory, nullptr);
+  EXPECT_EQ(buildKernel(*findCompiler({}), addingText(1), {"/proc"}).directory, nullptr);
 }
 
 }  // namespace

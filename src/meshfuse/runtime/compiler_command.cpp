@@ -97,13 +97,13 @@ std::string processorIdentity() {
   return identity;
 }
 
-std::optional<CompilerCommand> findCompiler(const std::string& fallback) {
-  std::vector<std::string> candidates = {"c++", "g++", "clang++", fallback};
+std::optional<CompilerCommand> findCompiler(const std::vector<std::string>& fallback) {
+  std::vector<std::vector<std::string>> candidates = {{"c++"}, {"g++"}, {"clang++"}, fallback};
   if (const char* asked = std::getenv("MESHFUSE_CXX"); asked != nullptr && *asked != '\0') {
-    candidates = {asked};
+    candidates = {isProgram(asked) ? std::vector<std::string>{asked} : splitAtSpaces(asked)};
   }
-  for (const std::string& candidate : candidates) {
-    CompilerCommand command{.words = splitAtSpaces(candidate), .identity = ""};
+  for (const std::vector<std::string>& candidate : candidates) {
+    CompilerCommand command{.words = candidate, .identity = ""};
     const std::string path = command.words.empty() ? "" : pathOf(command.words.front());
     if (path.empty()) {
       continue;

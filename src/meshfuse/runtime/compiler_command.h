@@ -16,9 +16,9 @@ struct CompilerCommand {
   std::string identity;
 };
 
-/// `$MESHFUSE_CXX` split at spaces, and nothing else where it is set; otherwise the first of `c++`, `g++` and `clang++` on PATH;
-/// otherwise `fallback`, split alike. None where no program of that name can be run.
-std::optional<CompilerCommand> findCompiler(const std::string& fallback);
+/// `$MESHFUSE_CXX`, a path or words split at spaces, and nothing else where it is set; otherwise the first of `c++`, `g++` and
+/// `clang++` on PATH; otherwise `fallback`, a program and its first arguments. None where no such program can be run.
+std::optional<CompilerCommand> findCompiler(const std::vector<std::string>& fallback);
 
 /// The processor's own description of itself and its instruction sets.
 std::string processorIdentity();

@@ -38,7 +38,7 @@ struct Entry {
 /// What the threads of the process share. The mutex is never held while something compiles, loads or warns.
 struct Registry {
   std::mutex mutex;
-  std::string fallbackCompiler;
+  std::vector<std::string> fallbackCompiler;
   std::shared_ptr<KernelToolchain> toolchain;
   std::unordered_map<ContentHash, Entry> entries;
   KernelCacheStatistics statistics;
@@ -231,10 +231,10 @@ std::vector<KernelPtr> loadCpuKernels(std::span<const std::string> texts) {
   return kernels;
 }
 
-void setFallbackCompiler(std::string command) {
+void setFallbackCompiler(std::vector<std::string> words) {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
-  all.fallbackCompiler = std::move(command);
+  all.fallbackCompiler = std::move(words);
   // Looked at first, so that one that is not there either is not told of again.
   if (all.toolchain != nullptr && !all.toolchain->hasCompiler() &&
       findCompiler(all.fallbackCompiler)) {

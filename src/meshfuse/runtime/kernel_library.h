@@ -18,9 +18,9 @@ namespace meshfuse {
 /// long is a RuntimeError, and the next call tries again.
 std::vector<std::shared_ptr<const CpuKernel>> loadCpuKernels(std::span<const std::string> texts);
 
-/// The compiler to take where neither `$MESHFUSE_CXX` nor PATH has one: a program and its first arguments, as one text. It
-/// replaces an earlier one, and counts from the next call on.
-void setFallbackCompiler(std::string command);
+/// The compiler to take where neither `$MESHFUSE_CXX` nor PATH has one: a program and its first arguments. It replaces an
+/// earlier one, and counts from the next call on.
+void setFallbackCompiler(std::vector<std::string> words);
 
 /// What this process has done since its start.
 struct KernelCacheStatistics {

@@ -13,7 +13,7 @@ void bindMemory(nb::module_& module) {
       "memory_statistics",
       [] {
         const RecyclingPoolStatistics now = recyclingPoolStatistics();
-        nb::typed<nb::dict, nb::str, nb::int_> result;
+        nb::dict result;
         result["in_use_bytes"] = now.inUseBytes;
         result["peak_in_use_bytes"] = now.peakInUseBytes;
         result["kept_bytes"] = now.keptBytes;

@@ -3,6 +3,7 @@
 
 #include "meshfuse/frontend/python/bind_communication.h"
 #include "meshfuse/frontend/python/bind_definition.h"
+#include "meshfuse/frontend/python/bind_kernels.h"
 #include "meshfuse/frontend/python/bind_memory.h"
 #include "meshfuse/frontend/python/bind_op_reference.h"
 #include "meshfuse/frontend/python/execute.h"
@@ -17,6 +18,7 @@ NB_MODULE(_C, module) {
   meshfuse::bindDefinition(module, definition);
   meshfuse::bindOpReference(module);
   meshfuse::bindCommunication(module);
+  meshfuse::bindKernels(module);
   meshfuse::bindMemory(module);
   module.def(
       "_remember_mesh", [](nb::handle mesh) { meshfuse::addMeshRecord(mesh.ptr()); },
