@@ -1,11 +1,16 @@
 """What the tests of several files are given."""
 
 import gc
+import os
 from collections.abc import Iterator
 
 import pytest
 import torch.distributed as dist
 from torch.distributed.device_mesh import DeviceMesh
+
+# What the language means is tested on the evaluator, which compiles nothing; kernels have tests of their own, which compare
+# with it.
+os.environ.setdefault("MESHFUSE_COMPILE", "0")
 
 
 @pytest.fixture
