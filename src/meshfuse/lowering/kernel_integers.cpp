@@ -32,8 +32,7 @@ IntegerSlots integerSlots(const LoopKernel& kernel) {
   return slots;
 }
 
-std::vector<int64_t> bindIntegers(const LoopKernel& kernel, const Schedule& schedule) {
-  const IntegerSlots slots = integerSlots(kernel);
+std::vector<int64_t> bindIntegers(const IntegerSlots& slots, const Schedule& schedule) {
   std::vector<int64_t> table(static_cast<size_t>(slots.size), 0);
   const auto put = [&table](int32_t at, int64_t value) {
     if (at >= 0) {
@@ -55,7 +54,7 @@ std::vector<int64_t> bindIntegers(const LoopKernel& kernel, const Schedule& sche
   put(slots.laneBlocks, schedule.laneBlocks);
   put(slots.streams, schedule.streams ? 1 : 0);
   put(slots.count, count);
-  for (size_t tensor = 0; tensor < kernel.tensors.size(); ++tensor) {
+  for (size_t tensor = 0; tensor < slots.strides.size(); ++tensor) {
     size_t loop = 0;
     const auto putStride = [&](const ScheduledLoop& scheduled) {
       put(slots.strides[tensor][loop++], scheduled.strides[tensor]);

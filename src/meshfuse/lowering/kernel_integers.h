@@ -24,7 +24,7 @@ struct IntegerSlots {
 
 IntegerSlots integerSlots(const LoopKernel& kernel);
 
-/// The table for one binding of the kernel, whose schedule is like the one it was lowered with.
-std::vector<int64_t> bindIntegers(const LoopKernel& kernel, const Schedule& schedule);
+/// The table for one binding of the kernel that has these slots, whose schedule is like the one it was lowered with.
+std::vector<int64_t> bindIntegers(const IntegerSlots& slots, const Schedule& schedule);
 
 }  // namespace meshfuse

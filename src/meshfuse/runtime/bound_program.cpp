@@ -115,7 +115,8 @@ std::string numbersText(std::span<const ArgView> args) {
 }  // namespace
 
 BoundProgram::BoundProgram(const Fusion& fusion, std::span<const ArgView> args,
-                           const CallContext& context, Signature signature)
+                           const CallContext& context, Signature signature,
+                           ProgramClasses& classes)
     : id_(nextId()),
       signature_(std::move(signature)),
       returnedInputs_(returnedInputs(fusion)),
@@ -148,7 +149,7 @@ BoundProgram::BoundProgram(const Fusion& fusion, std::span<const ArgView> args,
   if (!context.dispatchAll) {
     elementwise_ = ElementwiseProgram::build(concrete, args);
     if (!elementwise_) {
-      compiled_ = compile(concrete, args, context.rank);
+      compiled_ = compile(concrete, args, context.rank, classes);
     }
   }
   if (elementwise_) {

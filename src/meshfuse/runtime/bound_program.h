@@ -22,8 +22,9 @@ class BoundProgram {
  public:
   /// Checks the arguments against the definition, settles sizes and shardings, chooses how to run. Throws UserError for
   /// arguments that do not fit and for shardings that would need what cannot be done.
+  /// `classes` are those of the fusion.
   BoundProgram(const Fusion& fusion, std::span<const ArgView> args, const CallContext& context,
-               Signature signature);
+               Signature signature, ProgramClasses& classes);
 
   /// Unique in the process, never used again; the cache id of the results.
   uint64_t id() const noexcept { return id_; }

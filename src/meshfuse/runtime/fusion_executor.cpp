@@ -87,7 +87,7 @@ void FusionExecutor::run(std::span<const ArgView> args, const CallContext& conte
     checkCount(fusion_, args.size());
     program = &cache_.get(args, context, valueMatters_, [&] {
       return std::make_unique<BoundProgram>(fusion_, args, context,
-                                            Signature(args, context, valueMatters_));
+                                            Signature(args, context, valueMatters_), classes_);
     });
   }
   program->run(args, context, results);

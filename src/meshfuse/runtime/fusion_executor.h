@@ -47,6 +47,7 @@ class FusionExecutor {
   std::vector<uint8_t> valueMatters_;
   std::vector<uint32_t> writtenInputs_;
   std::vector<int32_t> returnedInputs_;
+  ProgramClasses classes_;
   ProgramCache cache_;
 };
 

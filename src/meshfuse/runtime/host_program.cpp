@@ -133,7 +133,7 @@ void HostProgram::bindLaunches() {
   int64_t bytes = 0;
   for (const KernelLaunch& launch : parts_.launches) {
     BoundLaunch& bound = bound_.emplace_back();
-    bound.entry = launch.code->entry();
+    bound.entry = launch.kernel->code->entry();
     for (ValId val : launch.tensors) {
       const TensorPlace& place = *placeOf[indexOf(val)];
       Source source{place.kind};
@@ -298,7 +298,7 @@ std::string HostProgram::toText() const {
       continue;
     }
     const KernelLaunch& launch = parts_.launches[step.launch];
-    text += "launch kernel " + std::to_string(step.launch) + " (" + launch.schedule + "), " +
+    text += "launch kernel " + std::to_string(step.launch) + " (" + launch.kernel->schedule + "), " +
             std::to_string(launch.bytes) + " bytes:";
     for (ValId val : launch.tensors) {
       text += " " + fusion().nameOf(val);

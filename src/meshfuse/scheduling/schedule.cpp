@@ -221,6 +221,27 @@ Schedule chooseSchedule(const Nest& nest, const CacheSizes& caches) {
   return schedule;
 }
 
+std::vector<int32_t> structureOf(const Schedule& schedule) {
+  std::vector<int32_t> words = {static_cast<int32_t>(schedule.parallel.size()),
+                                static_cast<int32_t>(schedule.serial.size()),
+                                (schedule.isLaneReduced ? 1 : 0) + (schedule.keepsRows ? 2 : 0)};
+  const auto addLoop = [&words](const ScheduledLoop& loop, bool isLane) {
+    words.push_back(static_cast<int32_t>(loop.loops.size()));
+    words.insert(words.end(), loop.loops.begin(), loop.loops.end());
+    for (int64_t stride : loop.strides) {
+      words.push_back(stride == 0 ? 0 : isLane && stride == 1 ? 1 : 2);
+    }
+  };
+  for (const ScheduledLoop& loop : schedule.parallel) {
+    addLoop(loop, false);
+  }
+  for (const ScheduledLoop& loop : schedule.serial) {
+    addLoop(loop, false);
+  }
+  addLoop(schedule.lane, true);
+  return words;
+}
+
 std::string toText(const Schedule& schedule) {
   const auto loopText = [](const ScheduledLoop& loop) {
     std::vector<std::string> names;

@@ -72,7 +72,10 @@ struct CacheSizes {
 /// run merged, and as the lane the loop along which most bytes are contiguous.
 Schedule chooseSchedule(const Nest& nest, const CacheSizes& caches);
 
-/// `parallel l0*l1 lane l2 reduced keeps rows`: the part that is compiled in.
+/// The part that is compiled in, as words: schedules of one nest with equal words have one kernel.
+std::vector<int32_t> structureOf(const Schedule& schedule);
+
+/// `parallel l0*l1 lane l2 reduced keeps rows`, the loops of that part.
 std::string toText(const Schedule& schedule);
 
 }  // namespace meshfuse
