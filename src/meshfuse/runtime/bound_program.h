@@ -13,6 +13,7 @@
 #include "meshfuse/runtime/elementwise_program.h"
 #include "meshfuse/runtime/host_program.h"
 #include "meshfuse/runtime/input_writes.h"
+#include "meshfuse/runtime/program_class.h"
 #include "meshfuse/runtime/signature.h"
 
 namespace meshfuse {
