@@ -16,6 +16,8 @@ IntegerSlots integerSlots(const LoopKernel& kernel) {
   slots.laneBlocks = take();
   slots.streams = take();
   slots.count = take();
+  slots.splits = take();
+  slots.splitSize = take();
   for (const LoopTensor& tensor : kernel.tensors) {
     std::vector<int32_t>& strides = slots.strides.emplace_back();
     const auto takeIfBound = [&](Step step) {
@@ -54,6 +56,8 @@ std::vector<int64_t> bindIntegers(const IntegerSlots& slots, const Schedule& sch
   put(slots.laneBlocks, schedule.laneBlocks);
   put(slots.streams, schedule.streams ? 1 : 0);
   put(slots.count, count);
+  put(slots.splits, schedule.splits);
+  put(slots.splitSize, schedule.splitSize);
   for (size_t tensor = 0; tensor < slots.strides.size(); ++tensor) {
     size_t loop = 0;
     const auto putStride = [&](const ScheduledLoop& scheduled) {

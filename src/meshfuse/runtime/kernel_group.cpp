@@ -187,6 +187,11 @@ std::shared_ptr<KernelVariant> variantFor(KernelTemplate& kernel, const Schedule
   variant->structure = std::move(structure);
   variant->schedule = toText(schedule);
   variant->slots = integerSlots(loops);
+  variant->calls = loops.calls();
+  variant->lastCallIsSplit = loops.lastCallIsSplit();
+  for (NodeId fold : splitFolds(loops)) {
+    variant->partialBytes.push_back(bytesOf(loops.graph.node(fold).compute));
+  }
   variant->text = cpuText(loops);
   kernel.variants.push_back(variant);
   return variant;
@@ -214,6 +219,12 @@ KernelLaunch bindKernel(const Fusion& fusion, KernelTemplate& kernel,
   launch.integers = bindIntegers(launch.kernel->slots, schedule);
   launch.iterations = schedule.iterations;
   launch.grain = schedule.grain;
+  launch.splits = schedule.splits;
+  const int64_t elements =
+      schedule.iterations * schedule.splits * (schedule.isLaneReduced ? 1 : schedule.laneBlock);
+  for (int64_t bytes : launch.kernel->partialBytes) {
+    launch.partials.push_back(bytes * elements);
+  }
   return launch;
 }
 

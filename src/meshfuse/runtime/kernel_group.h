@@ -43,6 +43,9 @@ struct KernelVariant {
   std::vector<int32_t> structure;  // of its schedule
   std::string schedule;
   IntegerSlots slots;
+  std::vector<int64_t> partialBytes;  // of one partial result, by table of a split kernel
+  int32_t calls = 1;
+  bool lastCallIsSplit = false;
   std::string text;
   std::shared_ptr<const CpuKernel> code;
 };
@@ -67,6 +70,9 @@ struct KernelLaunch {
   std::vector<int64_t> integers;
   int64_t iterations = 0;
   int64_t grain = 1;
+  int64_t splits = 1;
+  /// Bytes of each table of partial results.
+  std::vector<int64_t> partials;
   /// Bytes that it reads and writes.
   int64_t bytes = 0;
   std::string divisionOp;
