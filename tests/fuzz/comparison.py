@@ -1,0 +1,180 @@
+"""Whether two runs of a program agree as closely as its operations are accurate.
+
+Results that no inexact operation leads to are equal. For others, the program is run again step by step on the evaluator, and what
+inexact operations give is moved by random amounts within their accuracy: as far as that moves a result, compiled and evaluated
+ones may differ. An element that thereby changes between whole numbers, or between finite and not, is not compared."""
+
+from __future__ import annotations
+
+import torch
+from programs import ERRORS, Program, value_of
+from stepwise import run_step
+
+# Units in the last place that two implementations may differ by: each has an error of at most 4.
+UNITS = 8.0
+TRIALS = (6, 40)
+
+# Rounded alike by everyone, on real numbers.
+EXACT = set(
+    """abs bitwise_not ceil floor frac imag isfinite isinf isnan isneginf isposinf isreal logical_not neg real reciprocal relu round
+    segment_set set sign signbit sqrt trunc add bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor complex
+    div eq fmod gcd ge gt le logical_and logical_or logical_right_shift lt maximum minimum mod mul ne nextafter remainder sub
+    truediv threshold where addcmul cast clamp max min permute broadcast squeeze reshape slice cat pad index_select expand select
+    triu gather take_along_axis argsort""".split()
+)
+EXACT_ON_COMPLEX = EXACT - {"abs", "sqrt", "reciprocal", "div", "truediv", "mul", "addcmul", "sign"}
+REDUCTIONS = {"sum", "prod", "var", "var_mean", "welford", "cumsum", "matmul", "linear"}
+
+
+def is_inexact(op: str, operands: list, results: list[torch.Tensor]) -> bool:
+    if not any(x.dtype.is_floating_point or x.dtype.is_complex for x in results):
+        return False
+    tensors = [x for x in operands if isinstance(x, torch.Tensor)] + results
+    return op not in (EXACT_ON_COMPLEX if any(x.dtype.is_complex for x in tensors) else EXACT)
+
+
+def magnitude(op: str, operands: list, result: torch.Tensor) -> torch.Tensor:
+    """What the error of a reduction is relative to, for each element of the result."""
+    x = operands[0].to(torch.complex128 if operands[0].dtype.is_complex else torch.float64).abs()
+    whole = float(x.sum()) if op != "prod" else 1.0
+    if op in ("var", "var_mean", "welford"):
+        whole += float((x * x).sum())
+    if op in ("matmul", "linear"):
+        other = operands[1].double().abs()
+        product = x @ (other if op == "matmul" else other.transpose(-1, -2))
+        return product.nan_to_num(0, 0, 0)
+    return torch.full(result.shape, whole / max(1, result.numel()), dtype=torch.float64).nan_to_num(
+        0, 0, 0
+    )
+
+
+def moved(
+    op: str, operands: list, result: torch.Tensor, generator: torch.Generator, factor: float
+) -> torch.Tensor:
+    """The result with random errors of the operation's size."""
+    if not (result.dtype.is_floating_point or result.dtype.is_complex):
+        return result
+    wide = torch.complex128 if result.dtype.is_complex else torch.float64
+    value = result.to(wide)
+    unit = torch.finfo(result.dtype).eps * factor
+    direction = torch.randint(-1, 2, result.shape, generator=generator).double()
+    if result.dtype.is_complex:
+        other = torch.randint(-1, 2, result.shape, generator=generator).double()
+        direction = torch.complex(direction, other)
+    units = UNITS if unit < 1e-4 * factor else 1.0
+    error = value.abs() * unit * units
+    if op in REDUCTIONS:
+        accumulated = unit if unit < 1e-4 * factor else 2.0**-23 * factor
+        count = operands[0].numel() / max(1, result.numel())
+        error = error + magnitude(op, operands, result) * accumulated * (4 + count / 16)
+    return (value + direction * error).to(result.dtype)
+
+
+class Stepper:
+    """Runs a program step by step, once exactly and then with errors."""
+
+    def __init__(self, program: Program, variant: int) -> None:
+        self.program = program
+        self.inputs = {name: value_of(each, variant) for name, each in program.inputs}
+        self.has_inexact = False
+
+    def run(self, generator: torch.Generator | None, factor: float) -> dict[int, object]:
+        values: dict[int, object] = dict(self.inputs)
+        for step in self.program.steps:
+            operands = [values[name] for name in step.operands]
+            results = run_step(step.template, operands)
+            if isinstance(results, Exception):
+                raise results
+            if generator is not None and is_inexact(step.op, operands, results):
+                self.has_inexact = True
+                results = [moved(step.op, operands, x, generator, factor) for x in results]
+            values.update(zip(step.results, results, strict=True))
+        return values
+
+
+def as_wide(x: torch.Tensor) -> torch.Tensor:
+    return torch.view_as_real(x.to(torch.complex128)) if x.dtype.is_complex else x.double()
+
+
+def differing(want: torch.Tensor, got: torch.Tensor) -> torch.Tensor:
+    """Elements that are not the same, NaN being equal to NaN and -0 to 0."""
+    if not (want.dtype.is_floating_point or want.dtype.is_complex):
+        return want != got
+    a, b = as_wide(want), as_wide(got)
+    result = ~((a == b) | (a.isnan() & b.isnan()))
+    return result.any(-1) if want.dtype.is_complex else result
+
+
+def compare(program: Program, variant: int, evaluated: list, compiled: list) -> str | None:
+    """What is wrong with the compiled results; None where nothing is."""
+    names = [*program.outputs, *(value for value, _ in program.writes)]
+    if len(evaluated) != len(compiled):
+        return f"{len(compiled)} results, not {len(evaluated)}"
+    suspects = []
+    for at, (want, got) in enumerate(zip(evaluated, compiled, strict=True)):
+        if want.dtype != got.dtype or want.shape != got.shape:
+            return f"v{names[at]}: {got.dtype}{list(got.shape)}, not {want.dtype}{list(want.shape)}"
+        if bool(differing(want, got).any()):
+            suspects.append(at)
+    if not suspects:
+        return None
+    for trials in TRIALS:
+        failure = explain(program, variant, evaluated, compiled, names, suspects, trials)
+        if failure is None:
+            return None
+    return failure
+
+
+def explain(
+    program: Program,
+    variant: int,
+    evaluated: list,
+    compiled: list,
+    names: list[int],
+    suspects: list[int],
+    trials: int,
+) -> str | None:
+    stepper = Stepper(program, variant)
+    runs = []
+    for trial in range(trials):
+        generator = torch.Generator().manual_seed(trial)
+        try:
+            runs.append(stepper.run(generator, 1.0 if trials < 10 else 2.0))
+        except ERRORS as error:
+            return f"step by step: {error}"
+        if not stepper.has_inexact:
+            break
+    for at in suspects:
+        failure = compare_value(names[at], evaluated[at], compiled[at], [run[names[at]] for run in runs])
+        if failure is not None:
+            return failure
+    return None
+
+
+def compare_value(name: int, want: torch.Tensor, got: torch.Tensor, runs: list) -> str | None:
+    if not (want.dtype.is_floating_point or want.dtype.is_complex):
+        stable = torch.ones(want.shape, dtype=torch.bool)
+        for run in runs:
+            stable &= run == want
+        wrong = stable & (want != got)
+        return describe(name, want, got, wrong) if bool(wrong.any()) else None
+    a, b = as_wide(want), as_wide(got)
+    others = [as_wide(run) for run in runs]
+    spread = torch.zeros_like(a)
+    stable = torch.ones_like(a, dtype=torch.bool)
+    for other in others:
+        same_kind = (other.isnan() == a.isnan()) & (other.isinf() == a.isinf())
+        stable &= same_kind
+        spread = torch.maximum(spread, (other - a).abs().nan_to_num(0, 0, 0))
+    equal = (a == b) | (a.isnan() & b.isnan())
+    close = (a - b).abs() <= 4 * spread
+    wrong = ~(equal | close | ~stable)
+    if want.dtype.is_complex:
+        wrong = wrong.any(-1)
+    return describe(name, want, got, wrong) if bool(wrong.any()) else None
+
+
+def describe(name: int, want: torch.Tensor, got: torch.Tensor, wrong: torch.Tensor) -> str:
+    at = tuple(wrong.nonzero()[0].tolist())
+    count = int(wrong.sum())
+    return f"v{name}: {count} of {wrong.numel()} elements; at {list(at)} {got[at]}, not {want[at]}"
