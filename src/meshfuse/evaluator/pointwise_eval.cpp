@@ -11,6 +11,7 @@
 #include "meshfuse/ops/infer.h"
 #include "meshfuse/ops/pointwise.h"
 #include "meshfuse/values/conversions.h"
+#include "meshfuse/values/packed_floats.h"
 #include "meshfuse/values/torch_types.h"
 
 namespace meshfuse {
@@ -73,13 +74,13 @@ void checkFitsInt32(const OpInfo& op, size_t position, const PolymorphicValue& v
   }
 }
 
-/// ATen has few functions of 8-bit floats and of UInt64: Float holds all values of the former, Int the bits of the latter, which
+/// ATen has few functions of floats of 8 bits and less and of UInt64: Float holds all values of the former, Int the bits of the latter, which
 /// are all that rows on it look at.
 at::ScalarType calculationType(PrimType compute) {
   if (compute == PrimType::UInt64) {
     return at::kLong;
   }
-  return isReducedFloat(compute) && bitsOf(compute) == 8 ? at::kFloat : torchDtype(compute);
+  return isReducedFloat(compute) && bitsOf(compute) <= 8 ? at::kFloat : torchDtype(compute);
 }
 
 }  // namespace
@@ -101,7 +102,7 @@ std::vector<PolymorphicValue> evaluatePointwise(const EvalCall& call) {
   }
   const at::Tensor result =
       kRowFunctions[static_cast<size_t>(op.pointwiseRow)](x[0], x[1], x[2], x[3]);
-  return {result.to(torchDtype(types.result))};
+  return {result.to(heldDtype(types.result))};
 }
 
 }  // namespace meshfuse

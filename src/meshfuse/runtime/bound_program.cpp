@@ -14,6 +14,7 @@
 #include "meshfuse/mesh/shard_arithmetic.h"
 #include "meshfuse/ops/concretize.h"
 #include "meshfuse/runtime/input_checks.h"
+#include "meshfuse/runtime/packed_tensors.h"
 #include "meshfuse/sharding/propagate.h"
 
 namespace meshfuse {
@@ -25,14 +26,14 @@ uint64_t nextId() noexcept {
   return next.fetch_add(1, std::memory_order_relaxed);
 }
 
-std::vector<InputShape> shapesOf(std::span<const ArgView> args) {
+std::vector<InputShape> shapesOf(const Fusion& fusion, std::span<const ArgView> args) {
   std::vector<InputShape> shapes;
-  for (const ArgView& arg : args) {
+  for (size_t i = 0; i < args.size(); ++i) {
     InputShape shape;
-    if (arg.isTensor()) {
-      shape.sizes = arg.sizes().vec();
+    if (args[i].isTensor()) {
+      shape.sizes = sizesInElements(fusion.val(fusion.inputs()[i]).tensor(), args[i]);
     } else {
-      shape.value = arg.scalar();
+      shape.value = args[i].scalar();
     }
     shapes.push_back(std::move(shape));
   }
@@ -118,7 +119,8 @@ BoundProgram::BoundProgram(const Fusion& fusion, std::span<const ArgView> args,
     : id_(nextId()),
       signature_(std::move(signature)),
       returnedInputs_(returnedInputs(fusion)),
-      writtenInputs_(writtenInputs(fusion)) {
+      writtenInputs_(writtenInputs(fusion)),
+      packedResults_(packedResults(fusion)) {
   checkInputs(fusion, args);
   checkTogether(fusion, args);
   checkLocalSizes(fusion, args, context.rank);
@@ -126,7 +128,7 @@ BoundProgram::BoundProgram(const Fusion& fusion, std::span<const ArgView> args,
   const auto isDistributed = [](const ArgView& arg) { return arg.isDistributed(); };
   const auto firstDistributed = std::find_if(args.begin(), args.end(), isDistributed);
   distributed_ = firstDistributed != args.end();
-  Fusion concrete = concretize(fusion, shapesOf(args));
+  Fusion concrete = concretize(fusion, shapesOf(fusion, args));
   if (distributed_) {
     mesh_ = firstDistributed->sharding->mesh;
     concrete = propagateShardings(concrete, shardingsOf(args));
@@ -140,10 +142,14 @@ BoundProgram::BoundProgram(const Fusion& fusion, std::span<const ArgView> args,
       for (const IterDomain& domain : type.domain) {
         layout.globalSizes.push_back(domain.extent.constant());
       }
+      if (const size_t i = outputs_.size(); !packedResults_.empty() && packedResults_[i] >= 0) {
+        layout.globalSizes[static_cast<size_t>(packedResults_[i])] /= 2;
+      }
       layout.isEven = meshfuse::isEven(*type.sharding, layout.globalSizes);
       outputs_.push_back(std::move(layout));
     }
   }
+  checkPackedOutputs(concrete, packedResults_);
   if (!context.dispatchAll) {
     elementwise_ = ElementwiseProgram::build(concrete, args);
   }
@@ -265,8 +271,8 @@ void BoundProgram::evaluate(std::span<const ArgView> args, const CallContext& co
                             CallResults& results) const {
   std::vector<std::vector<PolymorphicValue>> inputs(1);
   inputs[0].reserve(args.size());
-  for (const ArgView& arg : args) {
-    inputs[0].push_back(detachedValueOf(arg));
+  for (size_t i = 0; i < args.size(); ++i) {
+    inputs[0].push_back(unpackedInput(fusion(), i, detachedValueOf(args[i])));
   }
   c10::SmallVector<at::Tensor, 2> targets;
   for (uint32_t position : writtenInputs_) {
@@ -279,10 +285,10 @@ void BoundProgram::evaluate(std::span<const ArgView> args, const CallContext& co
     const at::NoGradGuard noGrad;
     const c10::impl::ExcludeDispatchKeyGuard noAutocast(c10::autocast_dispatch_keyset);
     if (targets.empty()) {
-      outputs = program_->run(inputs, context.collectives);
+      outputs = compute(inputs, context);
     } else {
       try {
-        outputs = program_->run(inputs, context.collectives);
+        outputs = compute(inputs, context);
       } catch (const std::exception& error) {
         if (!communicates_) {
           tellFailure(context, error.what());
@@ -301,6 +307,18 @@ void BoundProgram::evaluate(std::span<const ArgView> args, const CallContext& co
     results.values.push_back(distributed_ ? wrap(i, std::move(outputs[0][i]))
                                           : std::move(outputs[0][i]));
   }
+}
+
+/// The results of program_, as torch holds them.
+std::vector<std::vector<PolymorphicValue>> BoundProgram::compute(
+    std::span<const std::vector<PolymorphicValue>> inputs, const CallContext& context) const {
+  std::vector<std::vector<PolymorphicValue>> results = program_->run(inputs, context.collectives);
+  for (size_t i = 0; i < packedResults_.size(); ++i) {
+    if (packedResults_[i] >= 0) {
+      packResult(results[0][i], packedResults_[i]);
+    }
+  }
+  return results;
 }
 
 /// `computed` are the results of program_: the outputs, then the values that are written.

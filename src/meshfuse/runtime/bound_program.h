@@ -58,6 +58,8 @@ class BoundProgram {
                       CallResults& results) const;
   void evaluate(std::span<const ArgView> args, const CallContext& context,
                 CallResults& results) const;
+  std::vector<std::vector<PolymorphicValue>> compute(
+      std::span<const std::vector<PolymorphicValue>> inputs, const CallContext& context) const;
   void write(const CallContext& context, std::span<const at::Tensor> targets,
              std::span<PolymorphicValue> computed) const;
   void agreeToWrite(const CallContext& context) const;
@@ -74,6 +76,7 @@ class BoundProgram {
   std::vector<OutputLayout> outputs_;
   std::vector<int32_t> returnedInputs_;  // as of returnedInputs()
   std::vector<uint32_t> writtenInputs_;
+  std::vector<int32_t> packedResults_;  // as of packedResults()
   std::optional<ElementwiseProgram> elementwise_;
   /// What the loop computes, for people; a Program has its own.
   std::optional<Fusion> elementwiseFusion_;

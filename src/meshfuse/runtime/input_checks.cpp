@@ -7,6 +7,7 @@
 #include "meshfuse/base/error.h"
 #include "meshfuse/base/text.h"
 #include "meshfuse/mesh/shard_arithmetic.h"
+#include "meshfuse/runtime/packed_tensors.h"
 #include "meshfuse/values/torch_types.h"
 
 namespace meshfuse {
@@ -37,6 +38,9 @@ bool dtypeFits(PrimType declared, at::ScalarType given) {
   if (declared == PrimType::Index) {
     return given == at::kInt || given == at::kLong;
   }
+  if (declared == PrimType::Float4_e2m1fn) {
+    return given == at::ScalarType::Float4_e2m1fn_x2;
+  }
   return findPrimTypeOf(given) == declared;
 }
 
@@ -46,10 +50,12 @@ void checkDtype(const Fusion& fusion, size_t position, const TensorType& type, c
     return;
   }
   const std::string_view torchName = torchNameOf(type.dtype);
+  const bool isPacked = type.dtype == PrimType::Float4_e2m1fn;
   refuse(expected(fusion, position) + "to be bound to a tensor of dtype " +
              std::string(internalNameOf(type.dtype)) + ", but got a tensor of dtype " +
              internalNameOf(given),
-         torchName.empty() ? "define the input with the tensor's dtype"
+         isPacked            ? "pass a tensor of torch.float4_e2m1fn_x2, with two elements a byte"
+         : torchName.empty() ? "define the input with the tensor's dtype"
                            : "convert it with .to(torch." + std::string(torchName) +
                                  "), or define the input with the tensor's dtype");
 }
@@ -66,7 +72,7 @@ void checkRank(const Fusion& fusion, size_t position, const TensorType& type, co
 /// Declared extents against the global sizes; broadcasts against the local layout.
 void checkExtents(const Fusion& fusion, size_t position, const TensorType& type,
                   const ArgView& arg) {
-  const c10::IntArrayRef sizes = arg.sizes();
+  const std::vector<int64_t> sizes = sizesInElements(type, arg);
   const auto found = [&](size_t dim) {
     return expected(fusion, position) + "dimension " + std::to_string(dim) + " of " + toText(type) +
            " ";
@@ -79,7 +85,7 @@ void checkExtents(const Fusion& fusion, size_t position, const TensorType& type,
       refuse(
           found(dim) +
               (isOne ? "to be a broadcast of size 1" : "to have size " + std::to_string(*extent)) +
-              ", but got a tensor of sizes " + textOf(sizes),
+              ", but got a tensor of sizes " + toText(sizes),
           isOne ? "pass size 1 there, or define the dimension as -1"
                 : "pass the declared size, or define the dimension as -1");
     }
@@ -134,6 +140,7 @@ void checkTensor(const Fusion& fusion, size_t position, const Val& val, const Ar
   checkRank(fusion, position, type, arg);
   checkExtents(fusion, position, type, arg);
   checkContiguity(fusion, position, type, arg);
+  checkPackedArg(fusion, position, arg);
   if (type.isCpuScalar && !arg.tensor->device().is_cpu()) {
     refuse(expected(fusion, position) + "to be a CPU tensor, but got one on " +
                arg.tensor->device().str(),
