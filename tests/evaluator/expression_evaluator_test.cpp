@@ -9,7 +9,7 @@
 #include "meshfuse/base/error.h"
 #include "meshfuse/ops/op_info.h"
 #include "meshfuse/values/comparison.h"
-#include "meshfuse/values/torch_types.h"
+#include "meshfuse/values/packed_floats.h"
 
 namespace meshfuse {
 namespace {
@@ -187,8 +187,10 @@ TEST_F(Evaluator, C16_MetaTensorsGiveTheDtypeAndSizesOfTheRealRun) {
       ExpressionEvaluator real(program);
       ExpressionEvaluator meta(program);
       for (size_t i = 0; i < inputs.size(); ++i) {
-        const at::ScalarType dtype = torchDtype(program.val(inputs[i]).dtype());
-        real.bind(inputs[i], at::ones(sample.tensors[i].sizes, dtype));
+        const at::ScalarType dtype = heldDtype(program.val(inputs[i]).dtype());
+        // The least that the sample draws where no number is below zero: sizes and offsets are such.
+        const double value = sample.tensors[i].low < 0 ? 1 : sample.tensors[i].low;
+        real.bind(inputs[i], at::full(sample.tensors[i].sizes, value, at::kDouble).to(dtype));
         meta.bind(inputs[i],
                   at::empty(sample.tensors[i].sizes, at::TensorOptions(dtype).device(at::kMeta)));
       }

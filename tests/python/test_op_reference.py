@@ -84,6 +84,8 @@ def test_refused_types_carry_the_text_of_the_error() -> None:
 
 
 ONES = {DataType[name]: torch.ones(3).to(getattr(torch, dtype)) for name, dtype in TORCH_NAMES}
+# 1 has the bits 0010; two of them are in a byte.
+ONES[DataType.Float4_e2m1fn] = torch.full((3,), 0x22, dtype=torch.uint8).view(torch.float4_e2m1fn_x2)
 
 
 UNARY = [

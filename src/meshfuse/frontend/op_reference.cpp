@@ -215,7 +215,7 @@ std::vector<OperandTypes> operandTypesOf(const OpInfo& op) {
     }
     for (const PrimType type : allPrimTypes()) {
       // Packed 4-bit floats become their unpacked type when an input is defined.
-      if (categoryOf(type) != TypeCategory::None && !torchNameOf(type).empty() &&
+      if (categoryOf(type) != TypeCategory::None && type != PrimType::Index &&
           type != PrimType::Float4_e2m1fn_x2) {
         tryType(op, sample, tensor.dtype, type, types);
       }

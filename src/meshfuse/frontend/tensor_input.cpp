@@ -115,8 +115,11 @@ TensorInput unpackedInputOf(std::span<const int64_t> sizes, std::span<const int6
     }
     doubled *= 2;
   }
-  return tensorInputOf(elementSizes, elementStrides, PrimType::Float4_e2m1fn, staticSizes,
-                       /*isCpu=*/false);
+  TensorInput input = tensorInputOf(elementSizes, elementStrides, PrimType::Float4_e2m1fn,
+                                    staticSizes, /*isCpu=*/false);
+  // A byte that is repeated is two elements that are.
+  input.contiguity.back() = input.contiguity.back().value_or(false);
+  return input;
 }
 
 }  // namespace

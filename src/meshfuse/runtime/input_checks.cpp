@@ -105,6 +105,7 @@ void checkContiguity(const Fusion& fusion, size_t position, const TensorType& ty
   if (type.contiguity.empty() || tensor.numel() == 0) {
     return;
   }
+  const auto [sizes, strides] = layoutInElements(type, tensor);
   std::vector<size_t> dimAt(rank);  // by distance from the innermost dimension
   for (size_t dim = 0; dim < rank; ++dim) {
     dimAt[type.strideOrder.empty() ? rank - 1 - dim : static_cast<size_t>(type.strideOrder[dim])] =
@@ -114,18 +115,18 @@ void checkContiguity(const Fusion& fusion, size_t position, const TensorType& ty
   for (size_t i = 0; i < rank; ++i) {
     const size_t dim = dimAt[i];
     const std::optional<bool> flag = type.contiguity[rank - 1 - i];
-    if (!flag.has_value() || tensor.sizes()[dim] == 1) {
+    if (!flag.has_value() || sizes[dim] == 1) {
       continue;
     }
-    const int64_t stride = tensor.strides()[dim];
+    const int64_t stride = strides[dim];
     if (*flag && stride != next) {
       refuse(expected(fusion, position) + "to be contiguous in dimension " + std::to_string(dim) +
-                 ": stride mismatch with contiguity info, strides " + textOf(tensor.strides()) +
-                 " of sizes " + textOf(tensor.sizes()) + " have " + std::to_string(stride) +
+                 ": stride mismatch with contiguity info, strides " + toText(strides) +
+                 " of sizes " + toText(sizes) + " have " + std::to_string(stride) +
                  " where contiguity needs " + std::to_string(next),
              "pass tensor.contiguous(), or define the input with contiguity=False there");
     }
-    next = stride * tensor.sizes()[dim];
+    next = stride * sizes[dim];
   }
 }
 

@@ -55,6 +55,18 @@ std::vector<int64_t> sizesInElements(const TensorType& type, const ArgView& arg)
   return sizes;
 }
 
+ElementLayout layoutInElements(const TensorType& type, const c10::TensorImpl& tensor) {
+  ElementLayout layout{tensor.sizes().vec(), tensor.strides().vec()};
+  if (!isPacked(type)) {
+    return layout;
+  }
+  const auto packed = static_cast<size_t>(packedDim(type.strideOrder, type.rank()));
+  for (size_t dim = 0; dim < layout.sizes.size(); ++dim) {
+    (dim == packed ? layout.sizes : layout.strides)[dim] *= 2;
+  }
+  return layout;
+}
+
 void checkPackedArg(const Fusion& fusion, size_t position, const ArgView& arg) {
   const TensorType& type = fusion.val(fusion.inputs()[position]).tensor();
   if (!isPacked(type) || !arg.isDistributed()) {

@@ -14,6 +14,13 @@ namespace meshfuse {
 /// Sizes of the whole tensor as the definition counts its elements.
 std::vector<int64_t> sizesInElements(const TensorType& type, const ArgView& arg);
 
+/// Local sizes and strides so counted: a step of a byte is one of two elements.
+struct ElementLayout {
+  std::vector<int64_t> sizes;
+  std::vector<int64_t> strides;
+};
+ElementLayout layoutInElements(const TensorType& type, const c10::TensorImpl& tensor);
+
 /// Refuses a distributed tensor of packed elements that is partial, or whose pairs lie uneven over the packed dimension: its ranks
 /// would hold other elements than their shares.
 void checkPackedArg(const Fusion& fusion, size_t position, const ArgView& arg);

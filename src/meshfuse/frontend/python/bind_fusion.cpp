@@ -21,6 +21,7 @@
 #include "meshfuse/frontend/validation.h"
 #include "meshfuse/ir/print.h"
 #include "meshfuse/runtime/input_writes.h"
+#include "meshfuse/runtime/packed_tensors.h"
 
 namespace nb = nanobind;
 
@@ -89,15 +90,19 @@ FusionObject copyWithoutWrites(const FusionObject& self) {
 /// `inputs`: the arguments of a call, tensors and numbers, as many as the fusion has inputs.
 std::vector<int64_t> reductionSizesOf(const FusionObject& self, const nb::list& inputs) {
   std::vector<InputShape> shapes;
+  const Fusion& fusion = self.definition->fusion();
   for (nb::handle input : inputs) {
+    const Val& val = fusion.val(fusion.inputs()[shapes.size()]);
     InputShape& shape = shapes.emplace_back();
     if (isTensorObject(input.ptr())) {
-      shape.sizes = tensorOf(input.ptr()).sizes().vec();
+      const at::Tensor& tensor = tensorOf(input.ptr());
+      shape.sizes =
+          sizesInElements(val.tensor(), ArgView::of(tensor.unsafeGetTensorImpl()));
     } else {
       shape.value = numberOf(input.ptr());
     }
   }
-  return reductionSizes(self.definition->fusion(), shapes);
+  return reductionSizes(fusion, shapes);
 }
 
 std::string text(const FusionObject& self) { return print(self.definition->fusion()); }

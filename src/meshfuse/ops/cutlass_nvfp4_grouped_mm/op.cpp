@@ -78,7 +78,7 @@ DimMap dimMap(const OpCall& call) {
 
 /// One group of all rows, since numbers drawn at random would be no sizes: m, n and k are the same.
 std::vector<OpSample> samples(const OpInfo& /*op*/) {
-  const auto sample = [](int64_t size, PrimType dtype) {
+  const auto sample = [](int64_t size) {
     OpSample result;
     const auto all = static_cast<double>(size);
     const int64_t columns = (size / kFloat4Block + kTileColumns - 1) / kTileColumns * kTileColumns;
@@ -91,11 +91,11 @@ std::vector<OpSample> samples(const OpInfo& /*op*/) {
                       {PrimType::Int32, {1}, 0, 0.5},
                       {PrimType::Int32, {1}, 0, 0.5}};
     result.args = std::vector<Arg>(kDtype + 1);
-    result.args[kDtype] = dtype;
+    result.args[kDtype] = PrimType::Float;
     result.tensorArgs = {kMat1, kMat2, kScale1, kScale2, kAlpha, kSizes, kOffsets, kScaleOffsets};
     return result;
   };
-  return {sample(16, PrimType::Float), sample(48, PrimType::BFloat16)};
+  return {sample(16), sample(48)};
 }
 
 }  // namespace
