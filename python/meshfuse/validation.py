@@ -158,9 +158,7 @@ def _difference(
 ) -> str:
     if output.shape != reference.shape:
         return f"has sizes {list(output.shape)} instead of {list(reference.shape)}"
-    if is_packed(output) != is_packed(reference) or (
-        same_type and output.dtype != reference.dtype
-    ):
+    if is_packed(output) != is_packed(reference) or (same_type and output.dtype != reference.dtype):
         return f"has type {output.dtype} instead of {reference.dtype}"
     if is_packed(output):
         output, reference = unpacked(output), unpacked(reference)

@@ -14,6 +14,9 @@ namespace {
 
 /// Whole numbers stay in a sample's range where it is one of whole numbers, else away from its zero.
 at::Tensor drawn(const OpSample::Tensor& tensor, PrimType sampleType) {
+  if (!tensor.values.empty()) {
+    return at::tensor(tensor.values).view(tensor.sizes).to(torchDtype(tensor.dtype));
+  }
   const at::Tensor values =
       at::rand(tensor.sizes, at::kDouble) * (tensor.high - tensor.low) + tensor.low;
   switch (categoryOf(tensor.dtype)) {

@@ -188,9 +188,11 @@ TEST_F(Evaluator, C16_MetaTensorsGiveTheDtypeAndSizesOfTheRealRun) {
       ExpressionEvaluator meta(program);
       for (size_t i = 0; i < inputs.size(); ++i) {
         const at::ScalarType dtype = heldDtype(program.val(inputs[i]).dtype());
-        // The least that the sample draws where no number is below zero: sizes and offsets are such.
-        const double value = sample.tensors[i].low < 0 ? 1 : sample.tensors[i].low;
-        real.bind(inputs[i], at::full(sample.tensors[i].sizes, value, at::kDouble).to(dtype));
+        const at::Tensor numbers =
+            sample.tensors[i].values.empty()
+                ? at::ones(sample.tensors[i].sizes, at::kDouble)
+                : at::tensor(sample.tensors[i].values).view(sample.tensors[i].sizes);
+        real.bind(inputs[i], numbers.to(dtype));
         meta.bind(inputs[i],
                   at::empty(sample.tensors[i].sizes, at::TensorOptions(dtype).device(at::kMeta)));
       }

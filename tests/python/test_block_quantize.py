@@ -104,7 +104,11 @@ def test_refusals() -> None:
         x, one = fd.define_tensor([4, 64]), fd.define_tensor([])
         wide = fd.define_tensor([4, 64], dtype=DataType.Double)
         for arguments, options, text in (
-            ((x,), {"dtype": DataType.Half}, r"quantized to Float4_e2m1fn or .*: got dtype DataType\.Half"),
+            (
+                (x,),
+                {"dtype": DataType.Half},
+                r"quantized to Float4_e2m1fn or .*: got dtype DataType\.Half",
+            ),
             (
                 (x,),
                 {**QUANTIZED, "block_size": 16},

@@ -58,9 +58,7 @@ def test_blocks_of_one_and_three_dimensions() -> None:
 def test_a_global_scale() -> None:
     x = normal((5, 64))
     for scale in (0.25, 1.0, 448 * 6 / x.abs().max().item(), 0.0, 1e30):
-        got = run(
-            lambda fd, a, s: fd.ops.nv_block_quantize(a, s), [x, torch.tensor(scale)]
-        )
+        got = run(lambda fd, a, s: fd.ops.nv_block_quantize(a, s), [x, torch.tensor(scale)])
         check_quantized(got, quantized(x.numpy(), scale))
 
 
@@ -78,9 +76,7 @@ def test_the_ends_of_the_range() -> None:
         [6.0, 5.0, 2.5, 0.25, 0.75, 1.25, 1.75, 3.5] * 2,
     ]
     x = torch.tensor(rows)
-    check_quantized(
-        run(lambda fd, a: fd.ops.nv_block_quantize(a), [x]), quantized(x.numpy())
-    )
+    check_quantized(run(lambda fd, a: fd.ops.nv_block_quantize(a), [x]), quantized(x.numpy()))
     x[2, 3] = torch.nan
     values, scales = run(lambda fd, a: fd.ops.nv_block_quantize(a), [x])
     assert scales.float().isnan().flatten().tolist() == [row == 2 for row in range(len(rows))]
@@ -171,7 +167,9 @@ def test_scaled_mm(sizes: tuple[int, int, int]) -> None:
         lambda fd, p, q, s, t, alpha: fd.ops.scaled_mm(p, q, s, t, alpha, dtype=DataType.Float)[0],
         inputs,
     )
-    torch.testing.assert_close(got.double(), torch.from_numpy(wide_a @ wide_b.T * 0.5), rtol=1e-5, atol=1e-4)
+    torch.testing.assert_close(
+        got.double(), torch.from_numpy(wide_a @ wide_b.T * 0.5), rtol=1e-5, atol=1e-4
+    )
     one = torch.tensor(2.0)
     (got,) = run(
         lambda fd, p, q, s, t: fd.ops.scaled_mm(p, q, s, t, dtype=DataType.Float)[0],
@@ -189,7 +187,9 @@ def test_quantized_matrices_multiply() -> None:
         fd.add_output(fd.ops.scaled_mm(p, fd.ops.permute(q, [1, 0]), s, t, dtype=DataType.Float)[0])
     (got,) = fd.execute([a, b])
     wide = [v * np.repeat(s, BLOCK, 1) for v, s in (quantized(z.numpy()) for z in (a, b))]
-    torch.testing.assert_close(got.double(), torch.from_numpy(wide[0] @ wide[1].T), rtol=1e-5, atol=1e-3)
+    torch.testing.assert_close(
+        got.double(), torch.from_numpy(wide[0] @ wide[1].T), rtol=1e-5, atol=1e-3
+    )
 
 
 def grouped_inputs(sizes: list[int], k: int, n: int) -> tuple[list[torch.Tensor], Numbers]:
@@ -239,13 +239,25 @@ def test_rows_of_no_group_are_zero() -> None:
 
 def test_wrong_offsets_and_sizes() -> None:
     for position, wrong, text in (
-        (6, [0, 9], r"groups follow each other within the rows: got \[0, 9\] for 7 rows and groups of"),
+        (
+            6,
+            [0, 9],
+            r"groups follow each other within the rows: got \[0, 9\] for 7 rows and groups of",
+        ),
         (6, [-1, 3], "groups follow each other"),
         (6, [4, 0], "groups follow each other"),
-        (7, [0, 64], r"begin at a whole tile of 128 rows, after the last's: got \[0, 64\] for 261 row"),
+        (
+            7,
+            [0, 64],
+            r"begin at a whole tile of 128 rows, after the last's: got \[0, 64\] for 261 row",
+        ),
         (7, [0, 0], "begin at a whole tile of 128 rows"),
         (7, [0, 256], "begin at a whole tile of 128 rows"),
-        (5, [[3, 2, 16], [4, 3, 16]], r"has the rows, n and k of each group: got \[4, 3, 16\] for n 2"),
+        (
+            5,
+            [[3, 2, 16], [4, 3, 16]],
+            r"has the rows, n and k of each group: got \[4, 3, 16\] for n 2",
+        ),
     ):
         inputs, _ = grouped_inputs([3, 4], 16, 2)
         inputs[position] = torch.tensor(wrong, dtype=torch.int32)
@@ -270,16 +282,51 @@ def test_refusals_of_quantization() -> None:
         half = fd.define_tensor([], dtype=DataType.Half)
         three = fd.define_tensor([3], dtype=DataType.Int32)
         for op, arguments, options, text in (
-            ("nv_block_quantize", (x,), {"block_size": 32}, "a block of Float4_e2m1fn has 16 el.*; pass blo"),
-            ("nv_block_quantize", (wide,), {}, "the input is of Float, Half or BFloat16 and has dim"),
-            ("nv_block_quantize", (one,), {}, "the input is of Float, Half or BFloat16 and has dim"),
+            (
+                "nv_block_quantize",
+                (x,),
+                {"block_size": 32},
+                "a block of Float4_e2m1fn has 16 el.*; pass blo",
+            ),
+            (
+                "nv_block_quantize",
+                (wide,),
+                {},
+                "the input is of Float, Half or BFloat16 and has dim",
+            ),
+            (
+                "nv_block_quantize",
+                (one,),
+                {},
+                "the input is of Float, Half or BFloat16 and has dim",
+            ),
             ("nv_block_quantize", (thin,), {}, "consists of blocks of 16 elements: got size 24 in"),
             ("nv_block_quantize", (x, pair), {}, "global scale is a tensor of Float without dim"),
             ("nv_block_quantize", (x, half), {}, "global scale is a tensor of Float without dim"),
-            ("nv_block_quantize", (cube, None, True), {}, "scales lie in tiles of rows and columns: got"),
-            ("nv_grouped_block_quantize", (cube, i, o), {}, r"groups are of the rows of \[m, k\]: got"),
-            ("nv_grouped_block_quantize", (x, pair, o), {}, "input_offsets has one dimension, of Int32"),
-            ("nv_grouped_block_quantize", (x, i, pair), {}, "output_offsets has one dimension, of Int32"),
+            (
+                "nv_block_quantize",
+                (cube, None, True),
+                {},
+                "scales lie in tiles of rows and columns: got",
+            ),
+            (
+                "nv_grouped_block_quantize",
+                (cube, i, o),
+                {},
+                r"groups are of the rows of \[m, k\]: got",
+            ),
+            (
+                "nv_grouped_block_quantize",
+                (x, pair, o),
+                {},
+                "input_offsets has one dimension, of Int32",
+            ),
+            (
+                "nv_grouped_block_quantize",
+                (x, i, pair),
+                {},
+                "output_offsets has one dimension, of Int32",
+            ),
             ("nv_grouped_block_quantize", (x, i, three), {}, "the number of groups"),
             (
                 "nv_grouped_block_quantize",
@@ -287,11 +334,26 @@ def test_refusals_of_quantization() -> None:
                 {"dtype": DataType.Float8_e4m3fn},
                 "groups are quantized to Float4_e2m1fn: got dtype",
             ),
-            ("nv_grouped_block_quantize", (x, i, o), {"block_size": 32}, "has 16 elements: got block_"),
+            (
+                "nv_grouped_block_quantize",
+                (x, i, o),
+                {"block_size": 32},
+                "has 16 elements: got block_",
+            ),
             ("nv_grouped_block_quantize", (thin, i, o), {}, "consists of blocks of 16 elements"),
             ("preprocess_grouped_matmul_input_sf", (cube, i, o), {}, "the scales are .*: got tv"),
-            ("preprocess_grouped_matmul_input_sf", (i, i, o), {}, "the scales are .*; pass the second"),
-            ("preprocess_grouped_matmul_input_sf", (x, pair, o), {}, "input_offsets has one dimension"),
+            (
+                "preprocess_grouped_matmul_input_sf",
+                (i, i, o),
+                {},
+                "the scales are .*; pass the second",
+            ),
+            (
+                "preprocess_grouped_matmul_input_sf",
+                (x, pair, o),
+                {},
+                "input_offsets has one dimension",
+            ),
         ):
             with pytest.raises(RuntimeError, match=f"{op}: .*{text}"):
                 getattr(fd.ops, op)(*arguments, **options)
@@ -299,6 +361,7 @@ def test_refusals_of_quantization() -> None:
 
 def test_refusals_of_products() -> None:
     with FusionDefinition() as fd:
+
         def narrow(shape: list[int]) -> Any:
             return fd.define_tensor(shape, True, dtype=DataType.Float4_e2m1fn)
 
@@ -309,10 +372,20 @@ def test_refusals_of_products() -> None:
             return fd.define_tensor(shape, True, dtype=DataType.Int32)
 
         a, b, alpha = narrow([6, 32]), narrow([2, 32, 4]), fd.define_tensor([2], True)
-        s, t, sizes, i, o = scales([260, 4]), scales([2, 128, 4]), whole([2, 3]), whole([2]), whole([2])
+        s, t, sizes, i, o = (
+            scales([260, 4]),
+            scales([2, 128, 4]),
+            whole([2, 3]),
+            whole([2]),
+            whole([2]),
+        )
         right = [a, b, s, t, alpha, sizes, i, o]
         for position, wrong, text in (
-            (0, fd.define_tensor([6, 32]), r"the matrices are \[m, k\] and \[g, k, n\] of Float4_e2m1fn"),
+            (
+                0,
+                fd.define_tensor([6, 32]),
+                r"the matrices are \[m, k\] and \[g, k, n\] of Float4_e2m1fn",
+            ),
             (1, narrow([32, 4]), r"the matrices are \[m, k\] and \[g, k, n\] of Float4_e2m1fn"),
             (1, narrow([2, 48, 4]), "the contracted dimension"),
             (1, narrow([3, 32, 4]), "the number of groups"),
@@ -330,15 +403,23 @@ def test_refusals_of_products() -> None:
             changed = [*right[:position], wrong, *right[position + 1 :]]
             with pytest.raises(RuntimeError, match=f"cutlass_nvfp4_grouped_mm: .*{text}"):
                 fd.ops.cutlass_nvfp4_grouped_mm(*changed)
-        with pytest.raises(RuntimeError, match=r"the result is of Float, Half or BFloat16: got dtype"):
+        with pytest.raises(
+            RuntimeError, match=r"the result is of Float, Half or BFloat16: got dtype"
+        ):
             fd.ops.cutlass_nvfp4_grouped_mm(*right, dtype=DataType.Double)
         p, q = narrow([6, 32]), narrow([32, 4])
         square, one = scales([128, 4]), fd.define_tensor([])
         for arguments, text in (
             ((p, q, scales([6, 2]), square), "the rows of scales in tiles of 128 by 4"),
             ((p, q, square, scales([128, 8])), "the columns of scales in tiles of 128 by 4"),
-            ((p, q, fd.define_tensor([128, 4]), square), "of blocks of 4-bit floats are of Float8_e4m3fn"),
-            ((narrow([6, 24]), narrow([24, 4]), square, one), "blocks of 16 4-bit floats: got size 24"),
+            (
+                (p, q, fd.define_tensor([128, 4]), square),
+                "of blocks of 4-bit floats are of Float8_e4m3fn",
+            ),
+            (
+                (narrow([6, 24]), narrow([24, 4]), square, one),
+                "blocks of 16 4-bit floats: got size 24",
+            ),
         ):
             with pytest.raises(RuntimeError, match=f"scaled_mm: .*{text}"):
                 fd.ops.scaled_mm(*arguments)

@@ -1,5 +1,6 @@
 """Packed 4-bit floats: inputs, outputs, casts, what moves them, and what refuses them. Compared with numpy's bytes."""
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -56,7 +57,11 @@ def test_inputs_of_one_and_three_dimensions_symbolic_and_static() -> None:
             with FusionDefinition() as fd:
                 fd.add_output(as_float(fd, fd.from_pytorch(x, static_sizes=static)))
             check_numbers(fd.execute([x])[0], numbers_of(x))
-    for dtype, shape in ((FLOAT4, [4, 12]), (DataType.Float4_e2m1fn_x2, [4, 6]), (FLOAT4, [-1, -1])):
+    for dtype, shape in (
+        (FLOAT4, [4, 12]),
+        (DataType.Float4_e2m1fn_x2, [4, 6]),
+        (FLOAT4, [-1, -1]),
+    ):
         with FusionDefinition() as fd:
             fd.add_output(as_float(fd, fd.define_tensor(shape, True, dtype=dtype)))
         check_numbers(fd.execute([pairs((4, 6))])[0], numbers_of(pairs((4, 6))))
@@ -75,7 +80,7 @@ def test_every_half_rounds_to_the_nearest(dtype: torch.dtype) -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_neighbours_of_every_border(dtype: torch.dtype) -> None:
-    borders = [(a + b) / 2 for a, b in zip(MAGNITUDES, MAGNITUDES[1:], strict=False)] + MAGNITUDES
+    borders = [(a + b) / 2 for a, b in itertools.pairwise(MAGNITUDES)] + MAGNITUDES
     exact = torch.tensor([*borders, 1e-45, 1e38], dtype=dtype)
     infinity = torch.full_like(exact, torch.inf)
     x = torch.stack([exact, exact.nextafter(infinity), exact.nextafter(-infinity)], -1).flatten()
@@ -97,7 +102,9 @@ def test_casts_to_and_from(shape: tuple[int, ...], layout: str) -> None:
             return [narrow, as_float(fd, fd.ops.cast(narrow, wide)), fd.ops.cast(narrow, FLOAT4)]
 
         narrow, numbers, again = run(both, [x])
-        given = x.to({DataType.Half: torch.half, DataType.BFloat16: torch.bfloat16}.get(wide, x.dtype))
+        given = x.to(
+            {DataType.Half: torch.half, DataType.BFloat16: torch.bfloat16}.get(wide, x.dtype)
+        )
         expected = np.array([rounded(n) for n in given.double().flatten().tolist()]).reshape(shape)
         np.testing.assert_array_equal(numbers_of(narrow), expected)
         check_numbers(numbers, expected)
@@ -107,7 +114,10 @@ def test_casts_to_and_from(shape: tuple[int, ...], layout: str) -> None:
 MOVES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "slice": (lambda fd, a: fd.ops.slice(a, [1, 1], [3, 7]), lambda x: x[1:3, 1:7]),
     "reshape": (lambda fd, a: fd.ops.reshape(a, [6, 8]), lambda x: x.reshape(6, 8)),
-    "permute": (lambda fd, a: fd.ops.stride_order(fd.ops.permute(a, [1, 0]), [1, 0]), lambda x: x.T),
+    "permute": (
+        lambda fd, a: fd.ops.stride_order(fd.ops.permute(a, [1, 0]), [1, 0]),
+        lambda x: x.T,
+    ),
     "cat": (lambda fd, a: fd.ops.cat([a, a], 1), lambda x: np.concatenate([x, x], 1)),
     "broadcast": (
         lambda fd, a: fd.ops.expand(fd.ops.broadcast(a, [True, False, False]), [3, 4, 12]),
@@ -141,7 +151,11 @@ def test_what_moves_elements_by_indices() -> None:
     wide = index[:, None].expand(3, 12).contiguous()
 
     def moves(fd: FusionDefinition, a: Any, i: Any, w: Any) -> list[Any]:
-        return [fd.ops.index_select(a, i, 0), fd.ops.gather(a, w, 0), fd.ops.take_along_axis(a, w, 0)]
+        return [
+            fd.ops.index_select(a, i, 0),
+            fd.ops.gather(a, w, 0),
+            fd.ops.take_along_axis(a, w, 0),
+        ]
 
     for got in run(moves, [x, index, wide]):
         np.testing.assert_array_equal(numbers_of(got), numbers_of(x)[[3, 0, 3]])
@@ -198,7 +212,9 @@ def test_what_computes_refuses_them_by_name() -> None:
             "randn_like": lambda: fd.ops.randn_like(a),
         }
         for name, call in calls.items():
-            with pytest.raises(RuntimeError, match=rf"^{name}: .*4-bit floats.*; cast|^{name}: .*; draw"):
+            with pytest.raises(
+                RuntimeError, match=rf"^{name}: .*4-bit floats.*; cast|^{name}: .*; draw"
+            ):
                 call()
         whole = fd.define_tensor([-1], dtype=DataType.Int)
         for call, found in (
@@ -206,11 +222,15 @@ def test_what_computes_refuses_them_by_name() -> None:
             (lambda: fd.ops.cast(whole, FLOAT4), r"got tv\d+ .* and DataType\.Float4_e2m1fn; cast"),
             (lambda: fd.ops.cast(1.0, FLOAT4), "got a number and"),
         ):
-            with pytest.raises(RuntimeError, match=f"cast: tensors of packed 4-bit floats.*{found}"):
+            with pytest.raises(
+                RuntimeError, match=f"cast: tensors of packed 4-bit floats.*{found}"
+            ):
                 call()
         with pytest.raises(RuntimeError, match="cast: the target must be an element type"):
             fd.ops.cast(a, DataType.Float4_e2m1fn_x2)
-        with pytest.raises(RuntimeError, match="full: Float4_e2m1fn_x2 is how inputs may be stated"):
+        with pytest.raises(
+            RuntimeError, match="full: Float4_e2m1fn_x2 is how inputs may be stated"
+        ):
             fd.ops.full([4], 1.0, DataType.Float4_e2m1fn_x2)
 
 
@@ -218,17 +238,25 @@ def test_odd_sizes_are_refused() -> None:
     rule = "the packed dimension of 4-bit floats holds two elements a byte"
     with FusionDefinition() as fd:
         for shape in ([4, 3], [1], [2, 1]):
-            with pytest.raises(RuntimeError, match=f"define_tensor: {rule}: got shape .* with size"):
+            with pytest.raises(
+                RuntimeError, match=f"define_tensor: {rule}: got shape .* with size"
+            ):
                 fd.define_tensor(shape, dtype=FLOAT4)
         with pytest.raises(RuntimeError, match="has at least one dimension: got shape \\[\\] of"):
             fd.define_tensor([], dtype=FLOAT4)
-        with pytest.raises(RuntimeError, match="no expanded broadcast: got contiguity None for the"):
+        with pytest.raises(
+            RuntimeError, match="no expanded broadcast: got contiguity None for the"
+        ):
             fd.define_tensor([4, 6], [True, None], dtype=FLOAT4)
         a = fd.define_tensor([4, 6], True, dtype=FLOAT4)
-        with pytest.raises(RuntimeError, match=f"add_output: {rule}: got Float4_e2m1fn.* with size 3"):
+        with pytest.raises(
+            RuntimeError, match=f"add_output: {rule}: got Float4_e2m1fn.* with size 3"
+        ):
             fd.add_output(fd.ops.slice(a, [0, 0], [4, 3]))
-        with pytest.raises(RuntimeError, match="add_output: .* at least one dimension"):
-            fd.add_output(fd.ops.select(fd.ops.select(a, fd.define_scalar(0), 0), fd.define_scalar(0), 0))
+        with pytest.raises(RuntimeError, match=r"add_output: .* at least one dimension"):
+            fd.add_output(
+                fd.ops.select(fd.ops.select(a, fd.define_scalar(0), 0), fd.define_scalar(0), 0)
+            )
         fd.add_output(fd.ops.cast(fd.define_tensor([-1], dtype=DataType.Float), FLOAT4))
     with pytest.raises(RuntimeError, match=f"execute: {rule}: got output 0 of type .* with size 3"):
         fd.execute([pairs((4, 3)), torch.ones(3)])
@@ -240,8 +268,14 @@ def test_other_tensors_are_refused() -> None:
     with FusionDefinition() as fd:
         fd.add_output(as_float(fd, fd.define_tensor([-1, 12], True, dtype=FLOAT4)))
     for x, text in (
-        (torch.ones(4, 12), "Expected input 0, tv0, to be bound to a tensor of dtype __e2m1, but got a"),
-        (bytes_of(pairs((4, 6))), "tensor of dtype __e2m1, .*; pass a tensor of torch.float4_e2m1fn_x2"),
+        (
+            torch.ones(4, 12),
+            "Expected input 0, tv0, to be bound to a tensor of dtype __e2m1, but got a",
+        ),
+        (
+            bytes_of(pairs((4, 6))),
+            "tensor of dtype __e2m1, .*; pass a tensor of torch.float4_e2m1fn_x2",
+        ),
         (pairs((4, 5)), r"to have size 12, but got a tensor of sizes \[4, 10\]"),
         (pairs((6,)), "to be bound to a tensor of rank 2"),
         (pairs((4, 12))[:, ::2], "stride mismatch with contiguity info"),
@@ -305,9 +339,17 @@ def test_fake_tensors_and_graphs() -> None:
     with FakeTensorMode() as mode:
         fakes = fd.execute([mode.from_tensor(x)])
     for fake, result in zip(fakes, real, strict=True):
-        assert (fake.dtype, fake.shape, fake.stride()) == (result.dtype, result.shape, result.stride())
+        assert (fake.dtype, fake.shape, fake.stride()) == (
+            result.dtype,
+            result.shape,
+            result.stride(),
+        )
     for meta, result in zip(fd.execute([x.to("meta")]), real, strict=True):
-        assert (meta.dtype, meta.shape, meta.stride()) == (result.dtype, result.shape, result.stride())
+        assert (meta.dtype, meta.shape, meta.stride()) == (
+            result.dtype,
+            result.shape,
+            result.stride(),
+        )
 
 
 def test_distributed_tensors(mesh: DeviceMesh) -> None:
@@ -322,5 +364,7 @@ def test_distributed_tensors(mesh: DeviceMesh) -> None:
         check_numbers(wide.to_local(), numbers_of(x))
         assert same.shape == (4, 6)
         assert torch.equal(bytes_of(same.to_local()), bytes_of(x))
-    with pytest.raises(RuntimeError, match="execute: packed 4-bit floats have no sums to be part of"):
+    with pytest.raises(
+        RuntimeError, match="execute: packed 4-bit floats have no sums to be part of"
+    ):
         fd.execute([DTensor.from_local(x, mesh, [Partial()])])

@@ -32,6 +32,9 @@ void expectResult(const Fusion& fusion, const KernelArgumentHolder& inputs,
 }
 
 at::Tensor sampleTensor(const OpSample::Tensor& tensor) {
+  if (!tensor.values.empty()) {
+    return at::tensor(tensor.values).view(tensor.sizes).to(torchDtype(tensor.dtype));
+  }
   const at::Tensor values =
       at::rand(tensor.sizes, at::kDouble) * (tensor.high - tensor.low) + tensor.low;
   const bool isWhole = categoryOf(tensor.dtype) == TypeCategory::Integral;
@@ -78,8 +81,8 @@ TEST(FusionExecutor, EveryOperationAfterACopyAndASum) {
           const ValId input = addInput(fusion, tensor.sizes, tensor.dtype, true);
           std::vector<Arg> args{input};
           // Sums of bools and of narrow floats are of another type.
-          const bool isAdded = before == "add" && tensor.dtype != PrimType::Bool &&
-                               !isReducedFloat(tensor.dtype);
+          const bool isAdded =
+              before == "add" && tensor.dtype != PrimType::Bool && !isReducedFloat(tensor.dtype);
           if (isAdded) {
             args.emplace_back(Scalar(0));
           }

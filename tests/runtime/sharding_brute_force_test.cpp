@@ -32,6 +32,9 @@ at::Tensor makeTensor(const OpSample::Tensor& tensor, at::Generator& generator) 
   const auto draw = [&] {
     return at::rand(tensor.sizes, generator, at::kDouble) * (tensor.high - tensor.low) + tensor.low;
   };
+  if (!tensor.values.empty()) {
+    return at::tensor(tensor.values).view(tensor.sizes).to(torchDtype(tensor.dtype));
+  }
   const at::Tensor uniform = draw();
   if (categoryOf(tensor.dtype) == TypeCategory::Complex) {
     return at::complex(uniform, draw()).to(torchDtype(tensor.dtype));

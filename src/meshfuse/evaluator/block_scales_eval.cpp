@@ -41,8 +41,8 @@ std::vector<int64_t> numbersOf(const at::Tensor& tensor) {
 
 std::pair<at::Tensor, at::Tensor> quantizeToFloat4(const at::Tensor& numbers,
                                                    const at::Tensor& globalScale) {
-  const at::Tensor blocks = numbers.to(at::kFloat).unflatten(
-      -1, {numbers.size(-1) / kFloat4Block, kFloat4Block});
+  const at::Tensor blocks =
+      numbers.to(at::kFloat).unflatten(-1, {numbers.size(-1) / kFloat4Block, kFloat4Block});
   at::Tensor wanted = at::amax(at::abs(blocks), -1) / kLargestFloat4;
   if (globalScale.defined()) {
     wanted = wanted * globalScale;

@@ -58,22 +58,6 @@ bool needsWholeNumber(DtypeClass types) {
          types == DtypeClass::KeepFirst;
 }
 
-/// Refuses a number that Int32 does not hold where the call is computed in it.
-void checkFitsInt32(const OpInfo& op, size_t position, const PolymorphicValue& value) {
-  if (!value.is<int64_t>()) {
-    return;
-  }
-  const int64_t number = value.as<int64_t>();
-  if (number < std::numeric_limits<int32_t>::min() ||
-      number > std::numeric_limits<int32_t>::max()) {
-    throwUser(ErrorKind::Runtime,
-              {op.name, "a number is compared and chosen in the type of the tensors beside it",
-               "x" + std::to_string(position) + " is " + std::to_string(number) +
-                   ", which Int32 does not hold",
-               "cast the tensors to DataType.Int"});
-  }
-}
-
 /// ATen has few functions of floats of 8 bits and less and of UInt64: Float holds all values of the former, Int the bits of the latter, which
 /// are all that rows on it look at.
 at::ScalarType calculationType(PrimType compute) {
@@ -84,6 +68,21 @@ at::ScalarType calculationType(PrimType compute) {
 }
 
 }  // namespace
+
+void checkFitsInt32(std::string_view op, const std::string& operand,
+                    const PolymorphicValue& value) {
+  if (!value.is<int64_t>()) {
+    return;
+  }
+  const int64_t number = value.as<int64_t>();
+  if (number < std::numeric_limits<int32_t>::min() ||
+      number > std::numeric_limits<int32_t>::max()) {
+    throwUser(ErrorKind::Runtime,
+              {op, "a number is compared and chosen in the type of the tensors beside it",
+               operand + " is " + std::to_string(number) + ", which Int32 does not hold",
+               "cast the tensors to DataType.Int"});
+  }
+}
 
 std::vector<PolymorphicValue> evaluatePointwise(const EvalCall& call) {
   const OpInfo& op = infoOf(*call.expr->op);
@@ -96,7 +95,7 @@ std::vector<PolymorphicValue> evaluatePointwise(const EvalCall& call) {
   for (size_t i = 0; i < call.values.size(); ++i) {
     const bool isCondition = row.types == DtypeClass::Select && i == 0;
     if (types.compute == PrimType::Int32 && needsWholeNumber(row.types)) {
-      checkFitsInt32(op, i, call.values[i]);
+      checkFitsInt32(op.name, "x" + std::to_string(i), call.values[i]);
     }
     x[i] = operandOf(call.values[i], isCondition ? at::kBool : compute, device);
   }

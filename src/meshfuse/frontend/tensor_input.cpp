@@ -40,8 +40,8 @@ void unpackFloat4(TensorInput& input) {
     refuse("a tensor of packed 4-bit floats has at least one dimension",
            "got Float4_e2m1fn_x2 with shape []", "give it the dimension that is packed");
   }
-  const auto dim = static_cast<size_t>(
-      packedDim(input.strideOrder, static_cast<int64_t>(input.shape.size())));
+  const auto dim =
+      static_cast<size_t>(packedDim(input.strideOrder, static_cast<int64_t>(input.shape.size())));
   if (dim >= input.shape.size() || input.shape[dim] <= 0) {
     return;
   }
@@ -110,8 +110,7 @@ TensorInput unpackedInputOf(std::span<const int64_t> sizes, std::span<const int6
     int64_t& doubled = static_cast<int64_t>(i) == dim ? elementSizes[i] : elementStrides[i];
     if (doubled > std::numeric_limits<int64_t>::max() / 2) {
       refuse("sizes and strides must fit 64 bits",
-             "got " + std::to_string(doubled) + " for pairs of 4-bit floats",
-             "use a smaller one");
+             "got " + std::to_string(doubled) + " for pairs of 4-bit floats", "use a smaller one");
     }
     doubled *= 2;
   }

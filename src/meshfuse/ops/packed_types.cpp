@@ -13,7 +13,7 @@ namespace {
 
 /// What moves elements though its algebra, which is about its other operands, does not show it, and what makes packed ones.
 constexpr std::array<std::string_view, 8> kMoversAndMakers = {
-    "cast",   "gather", "index_select", "nv_block_quantize", "nv_grouped_block_quantize",
+    "cast",   "gather", "index_select",   "nv_block_quantize", "nv_grouped_block_quantize",
     "select", "where",  "take_along_axis"};
 
 bool movesOrMakes(const OpCall& call) {
@@ -69,9 +69,8 @@ void checkPackedResults(const OpCall& call, std::span<const PrimType> results) {
 void checkPackable(std::string_view op, const std::string& described,
                    std::span<const int64_t> sizes, int64_t dim) {
   if (sizes.empty()) {
-    throwUser(ErrorKind::Runtime,
-              {op, "a tensor of packed 4-bit floats has at least one dimension",
-               "got " + described, "give it the dimension that is packed"});
+    throwUser(ErrorKind::Runtime, {op, "a tensor of packed 4-bit floats has at least one dimension",
+                                   "got " + described, "give it the dimension that is packed"});
   }
   const int64_t size = sizes[static_cast<size_t>(dim)];
   if (size > 0 && size % 2 != 0) {

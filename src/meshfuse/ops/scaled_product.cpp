@@ -11,9 +11,9 @@ namespace meshfuse {
 
 namespace {
 
-constexpr std::array kMatrixTypes = {
-    PrimType::Float4_e2m1fn, PrimType::Float8_e4m3fn, PrimType::Float8_e5m2,
-    PrimType::Half,          PrimType::BFloat16,      PrimType::Float};
+constexpr std::array kMatrixTypes = {PrimType::Float4_e2m1fn, PrimType::Float8_e4m3fn,
+                                     PrimType::Float8_e5m2,   PrimType::Half,
+                                     PrimType::BFloat16,      PrimType::Float};
 constexpr std::array kScaleTypes = {PrimType::Float, PrimType::Float8_e8m0fnu,
                                     PrimType::Float8_e4m3fn};
 constexpr std::array kResultTypes = {PrimType::Float, PrimType::Half, PrimType::BFloat16};

@@ -83,7 +83,7 @@ c10::DimVector globalStridesOf(std::span<const int64_t> globalSizes,
   return strides;
 }
 
-/// What other ranks see of a program: its calls first, then what it takes.
+/// What other ranks see of a program: its calls first, then what it takes. The lines that follow tell programs of one summary apart.
 std::string summaryOf(const Fusion& fusion) {
   std::vector<std::string> calls;
   for (const Expr& expr : fusion.exprs()) {
@@ -100,6 +100,8 @@ std::string summaryOf(const Fusion& fusion) {
   }
   return text;
 }
+
+std::string detailsOf(const Fusion& fusion) { return "\n" + print(fusion); }
 
 /// `, called with 2.0, 3`, or nothing without numbers.
 std::string numbersText(std::span<const ArgView> args) {
@@ -198,6 +200,14 @@ const Fusion& BoundProgram::fusion() const {
   return elementwise_ ? *elementwiseFusion_ : program_->fusion();
 }
 
+std::vector<ShardingId> BoundProgram::outputShardings() const {
+  std::vector<ShardingId> shardings;
+  for (const OutputLayout& layout : outputs_) {
+    shardings.push_back(layout.sharding);
+  }
+  return shardings;
+}
+
 std::string BoundProgram::toText() const {
   std::string text =
       elementwise_ ? "one loop over all elements:\n" : "operation by operation with ATen:\n";
@@ -223,8 +233,9 @@ void BoundProgram::agree(std::span<const ArgView> args, const CallContext& conte
       fingerprint = hashMix(fingerprint, arg.scalar().hash());
     }
   }
-  context.collectives->agree(mesh_, fingerprint,
-                             [&] { return summaryOf(fusion()) + numbersText(args); });
+  context.collectives->agree(mesh_, fingerprint, [&] {
+    return summaryOf(fusion()) + numbersText(args) + detailsOf(fusion());
+  });
 }
 
 void BoundProgram::agreeOnce(std::span<const ArgView> args, const CallContext& context) const {
@@ -312,7 +323,8 @@ void BoundProgram::evaluate(std::span<const ArgView> args, const CallContext& co
 /// The results of program_, as torch holds them.
 std::vector<std::vector<PolymorphicValue>> BoundProgram::compute(
     std::span<const std::vector<PolymorphicValue>> inputs, const CallContext& context) const {
-  std::vector<std::vector<PolymorphicValue>> results = program_->run(inputs, context.collectives);
+  std::vector<std::vector<PolymorphicValue>> results =
+      program_->run(inputs, context.collectives, context.device);
   for (size_t i = 0; i < packedResults_.size(); ++i) {
     if (packedResults_[i] >= 0) {
       packResult(results[0][i], packedResults_[i]);
@@ -338,7 +350,7 @@ void BoundProgram::agreeToWrite(const CallContext& context) const {
   }
   try {
     context.collectives->agree(mesh_, hashMix(fingerprint_, 1),
-                               [&] { return summaryOf(fusion()); });
+                               [&] { return summaryOf(fusion()) + detailsOf(fusion()); });
   } catch (const UserError& error) {
     throw UserError(error.kind(),
                     std::string("execute: no input was written, as not every rank has computed "

@@ -36,6 +36,9 @@ class BoundProgram {
   /// them writes its inputs.
   void run(std::span<const ArgView> args, const CallContext& context, CallResults& results) const;
 
+  /// How the outputs lie; empty where they are plain tensors.
+  std::vector<ShardingId> outputShardings() const;
+
   /// How it runs, the fusion with this signature's sizes and placements (changes of placement are `reshard` calls), and the
   /// collectives with their bytes.
   std::string toText() const;

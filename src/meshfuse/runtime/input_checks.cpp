@@ -56,8 +56,8 @@ void checkDtype(const Fusion& fusion, size_t position, const TensorType& type, c
              internalNameOf(given),
          isPacked            ? "pass a tensor of torch.float4_e2m1fn_x2, with two elements a byte"
          : torchName.empty() ? "define the input with the tensor's dtype"
-                           : "convert it with .to(torch." + std::string(torchName) +
-                                 "), or define the input with the tensor's dtype");
+                             : "convert it with .to(torch." + std::string(torchName) +
+                                   "), or define the input with the tensor's dtype");
 }
 
 void checkRank(const Fusion& fusion, size_t position, const TensorType& type, const ArgView& arg) {
@@ -229,6 +229,19 @@ void checkMeshes(const Fusion& fusion, std::span<const ArgView> args) {
 std::string inputName(const Fusion& fusion, size_t position) {
   return "input " + std::to_string(position) + ", " + fusion.nameOf(fusion.inputs()[position]) +
          ",";
+}
+
+void checkTangent(const at::Tensor& tensor, size_t position) {
+  // torch has level 0 alone.
+  if (tensor.unsafeGetTensorImpl()->autograd_meta() == nullptr ||
+      !tensor._fw_grad(/*level=*/0).defined()) {
+    return;
+  }
+  throwUser(ErrorKind::Runtime, {kOp, "results carry no derivatives, and tangents would be lost",
+                                 "argument " + std::to_string(position) +
+                                     " carries a tangent of forward-mode differentiation",
+                                 "call execute outside of it, or pass "
+                                 "torch.autograd.forward_ad.unpack_dual(tensor).primal"});
 }
 
 void checkCount(const Fusion& fusion, size_t argCount) {

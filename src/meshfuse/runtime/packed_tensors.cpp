@@ -88,9 +88,8 @@ void checkPackedArg(const Fusion& fusion, size_t position, const ArgView& arg) {
 std::vector<int32_t> packedResults(const Fusion& fusion) {
   std::vector<int32_t> dims;
   const auto add = [&](ValId value, ValId shape) {
-    dims.push_back(isPacked(fusion.val(value).tensor())
-                       ? static_cast<int32_t>(packedDim(fusion, shape))
-                       : -1);
+    dims.push_back(
+        isPacked(fusion.val(value).tensor()) ? static_cast<int32_t>(packedDim(fusion, shape)) : -1);
   };
   for (ValId output : fusion.outputs()) {
     add(output, output);
@@ -131,8 +130,6 @@ PolymorphicValue unpackedInput(const Fusion& fusion, size_t position, Polymorphi
   return unpackFloat4(value.asTensor(), packedDim(type.strideOrder, type.rank()));
 }
 
-void packResult(PolymorphicValue& value, int32_t dim) {
-  value = packFloat4(value.asTensor(), dim);
-}
+void packResult(PolymorphicValue& value, int32_t dim) { value = packFloat4(value.asTensor(), dim); }
 
 }  // namespace meshfuse

@@ -87,7 +87,8 @@ at::Tensor roundToFloat4(const at::Tensor& numbers) {
   const at::Tensor magnitude = at::abs(wide);
   at::Tensor code = at::bitwise_left_shift(at::signbit(wide).to(at::kByte), 3);
   for (const auto& [border, isUpperEven] : kBorders) {
-    code = code + (isUpperEven ? at::ge(magnitude, border) : at::gt(magnitude, border)).to(at::kByte);
+    code =
+        code + (isUpperEven ? at::ge(magnitude, border) : at::gt(magnitude, border)).to(at::kByte);
   }
   return heldOf(at::where(at::isnan(wide), at::full_like(code, 7), code));
 }

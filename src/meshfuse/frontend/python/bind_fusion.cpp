@@ -96,13 +96,17 @@ std::vector<int64_t> reductionSizesOf(const FusionObject& self, const nb::list& 
     InputShape& shape = shapes.emplace_back();
     if (isTensorObject(input.ptr())) {
       const at::Tensor& tensor = tensorOf(input.ptr());
-      shape.sizes =
-          sizesInElements(val.tensor(), ArgView::of(tensor.unsafeGetTensorImpl()));
+      shape.sizes = sizesInElements(val.tensor(), ArgView::of(tensor.unsafeGetTensorImpl()));
     } else {
       shape.value = numberOf(input.ptr());
     }
   }
   return reductionSizes(fusion, shapes);
+}
+
+std::string math(const FusionObject& self, bool fromOutputsOnly) {
+  const Fusion& fusion = self.definition->fusion();
+  return fromOutputsOnly ? printNeeded(fusion) : print(fusion);
 }
 
 std::string text(const FusionObject& self) { return print(self.definition->fusion()); }
@@ -170,9 +174,14 @@ void bindFusion(nb::module_& module) {
            "are written into inputs and not returned.")
       .def("vals", vals, nb::sig("def vals(self) -> list[Val]"),
            "All values, in the order they were made.")
-      .def("print_math", text, "Its text, one line a value.")
+      .def("print_math", math, nb::arg("from_outputs_only") = true,
+           "Its text, one line a value: inputs and what the outputs need, or all values.")
       .def("__str__", text)
       .def("_copy", copy, "An equal fusion that is not closed.")
+      .def("__copy__", copy)
+      .def(
+          "__deepcopy__", [](const FusionObject& self, nb::handle) { return copy(self); },
+          nb::arg("memo"), nb::sig("def __deepcopy__(self, memo: object) -> Fusion"))
       .def("_in_double", copyInDouble,
            "The same program with Double and ComplexDouble for every floating and complex type.")
       .def("_without_writes", copyWithoutWrites,

@@ -11,6 +11,7 @@
 #include "meshfuse/base/error.h"
 #include "meshfuse/frontend/python/parse_arguments.h"
 #include "meshfuse/frontend/python/torch_objects.h"
+#include "meshfuse/runtime/input_checks.h"
 
 namespace nb = nanobind;
 
@@ -212,6 +213,9 @@ void CallArguments::addInteger(PyObject* object) {
 
 void CallArguments::addTensor(const at::Tensor& tensor) {
   c10::TensorImpl* impl = tensor.unsafeGetTensorImpl();
+  if (impl->autograd_meta() != nullptr) [[unlikely]] {
+    checkTangent(tensor, views_.size());
+  }
   if (!isPlain(impl->key_set())) [[unlikely]] {
     return addLazy(tensor);
   }
@@ -230,6 +234,7 @@ void CallArguments::addLazy(const at::Tensor& tensor) {
 }
 
 void CallArguments::addDtensor(PyObject* dtensor) {
+  checkTangent(tensorOf(dtensor), views_.size());
   const DtensorParts parts = readDtensor(dtensor, views_.size());
   keep(parts.local);
   if (mesh_ == nullptr) {

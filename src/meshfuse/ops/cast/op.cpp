@@ -27,11 +27,12 @@ void checkPacked(const Fusion& fusion, const Arg& arg, PrimType to) {
   if (!isPacked || (castsPacked(from) && castsPacked(to))) {
     return;
   }
-  throwUser(ErrorKind::Runtime,
-            {"cast", "tensors of packed 4-bit floats are cast to and from floats of 16 bits and more",
-             "got " + (isTensor ? describe(fusion, arg) : std::string("a number")) +
-                 " and DataType." + std::string(nameOf(to)),
-             isTensor ? "cast to DataType.Float in between" : "cast the tensor it is used with"});
+  throwUser(
+      ErrorKind::Runtime,
+      {"cast", "tensors of packed 4-bit floats are cast to and from floats of 16 bits and more",
+       "got " + (isTensor ? describe(fusion, arg) : std::string("a number")) + " and DataType." +
+           std::string(nameOf(to)),
+       isTensor ? "cast to DataType.Float in between" : "cast the tensor it is used with"});
 }
 
 void normalize(const Fusion& fusion, std::vector<Arg>& args) {

@@ -76,26 +76,41 @@ DimMap dimMap(const OpCall& call) {
   return map;
 }
 
-/// One group of all rows, since numbers drawn at random would be no sizes: m, n and k are the same.
-std::vector<OpSample> samples(const OpInfo& /*op*/) {
-  const auto sample = [](int64_t size) {
-    OpSample result;
-    const auto all = static_cast<double>(size);
-    const int64_t columns = (size / kFloat4Block + kTileColumns - 1) / kTileColumns * kTileColumns;
-    result.tensors = {{PrimType::Float4_e2m1fn, {size, size}},
-                      {PrimType::Float4_e2m1fn, {1, size, size}},
-                      {PrimType::Float8_e4m3fn, {size + kTileRows - 1, columns}},
-                      {PrimType::Float8_e4m3fn, {1, kTileRows, columns}},
-                      {PrimType::Float, {1}},
-                      {PrimType::Int32, {1, 3}, all, all + 0.5},
-                      {PrimType::Int32, {1}, 0, 0.5},
-                      {PrimType::Int32, {1}, 0, 0.5}};
-    result.args = std::vector<Arg>(kDtype + 1);
-    result.args[kDtype] = PrimType::Float;
-    result.tensorArgs = {kMat1, kMat2, kScale1, kScale2, kAlpha, kSizes, kOffsets, kScaleOffsets};
-    return result;
+OpSample groupedSample(const std::vector<int64_t>& rows, int64_t k, int64_t n) {
+  const auto groups = static_cast<int64_t>(rows.size());
+  const auto rounded = [](int64_t size, int64_t multiple) {
+    return (size + multiple - 1) / multiple * multiple;
   };
-  return {sample(16), sample(48)};
+  std::vector<int64_t> sizes;
+  std::vector<int64_t> begins;
+  std::vector<int64_t> tiles;
+  int64_t m = 0;
+  int64_t tileRows = 0;
+  for (int64_t size : rows) {
+    sizes.insert(sizes.end(), {size, n, k});
+    begins.push_back(m);
+    tiles.push_back(tileRows);
+    m += size;
+    tileRows += rounded(size, kTileRows);
+  }
+  const int64_t columns = rounded(k / kFloat4Block, kTileColumns);
+  OpSample sample;
+  sample.tensors = {{PrimType::Float4_e2m1fn, {m, k}},
+                    {PrimType::Float4_e2m1fn, {groups, k, n}},
+                    {PrimType::Float8_e4m3fn, {tileRows, columns}},
+                    {PrimType::Float8_e4m3fn, {groups, rounded(n, kTileRows), columns}},
+                    {PrimType::Float, {groups}},
+                    {PrimType::Int32, {groups, 3}, 0, 1, sizes},
+                    {PrimType::Int32, {groups}, 0, 1, begins},
+                    {PrimType::Int32, {groups}, 0, 1, tiles}};
+  sample.args = std::vector<Arg>(kDtype + 1);
+  sample.args[kDtype] = PrimType::Float;
+  sample.tensorArgs = {kMat1, kMat2, kScale1, kScale2, kAlpha, kSizes, kOffsets, kScaleOffsets};
+  return sample;
+}
+
+std::vector<OpSample> samples(const OpInfo& /*op*/) {
+  return {groupedSample({1, 4, 1, 0, 2, 4}, 192, 6), groupedSample({3, 2}, 16, 5)};
 }
 
 }  // namespace
@@ -105,7 +120,8 @@ OpInfo info() {
       kName,
       "One product of 4-bit floats a group of rows, times the group's alpha, computed in Float: "
       "[m, k] with [g, k, n] gives [m, n], 0 in rows of no group; groups begin at the rows "
-      "expert_offsets and have problem_sizes[:, 0] rows; the scales of blocks of 16 lie in tiles of "
+      "expert_offsets and have problem_sizes[:, 0] rows; the scales of blocks of 16 lie in tiles "
+      "of "
       "128 by 4, a group's of mat1 from the row sf_offsets on; torch._scaled_grouped_mm",
       {{"mat1", ParamKind::Tensor},
        {"mat2", ParamKind::Tensor},

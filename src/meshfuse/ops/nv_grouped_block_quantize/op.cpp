@@ -39,12 +39,12 @@ std::vector<PrimType> dtypes(const OpCall& /*call*/) {
 DimMap dimMap(const OpCall& call) {
   DimMap map = wholeDimMap(call);
   const TensorType& input = call.tensors[0];
-  const IntExpr groups = unifyExtents(call.tensors[1].domain[0].extent,
-                                      call.tensors[2].domain[0].extent, kName, "the number of groups");
-  map.outputs = {
-      map.inputs[0],
-      {opaqueDim(map, groupedRows(input.domain[0].extent, groups)),
-       opaqueDim(map, roundedUp(blocksOf(kName, input, kFloat4Block), kTileColumns))}};
+  const IntExpr groups =
+      unifyExtents(call.tensors[1].domain[0].extent, call.tensors[2].domain[0].extent, kName,
+                   "the number of groups");
+  map.outputs = {map.inputs[0],
+                 {opaqueDim(map, groupedRows(input.domain[0].extent, groups)),
+                  opaqueDim(map, roundedUp(blocksOf(kName, input, kFloat4Block), kTileColumns))}};
   return map;
 }
 
@@ -68,18 +68,19 @@ std::vector<OpSample> samples(const OpInfo& op) {
 }  // namespace
 
 OpInfo info() {
-  OpInfo op = structuredOp(
-      kName,
-      "nv_block_quantize of [m, k] to Float4_e2m1fn, with the scales of each group of rows in tiles "
-      "of 128 by 4 of their own, padded with 0: groups begin at the rows input_offsets, their tiles "
-      "at the rows output_offsets, which are multiples of 128; torch.amax",
-      {{"input", ParamKind::Tensor},
-       {"input_offsets", ParamKind::Tensor},
-       {"output_offsets", ParamKind::Tensor},
-       {"global_scale", ParamKind::Tensor, true},
-       {"block_size", ParamKind::Int, true, Scalar(kFloat4Block)},
-       {"dtype", ParamKind::DataType, true, PrimType::Float4_e2m1fn}},
-      {normalize, dtypes, dimMap, always<Algebra::NonLinear>, samples});
+  OpInfo op = structuredOp(kName,
+                           "nv_block_quantize of [m, k] to Float4_e2m1fn, with the scales of each "
+                           "group of rows in tiles "
+                           "of 128 by 4 of their own, padded with 0: groups begin at the rows "
+                           "input_offsets, their tiles "
+                           "at the rows output_offsets, which are multiples of 128; torch.amax",
+                           {{"input", ParamKind::Tensor},
+                            {"input_offsets", ParamKind::Tensor},
+                            {"output_offsets", ParamKind::Tensor},
+                            {"global_scale", ParamKind::Tensor, true},
+                            {"block_size", ParamKind::Int, true, Scalar(kFloat4Block)},
+                            {"dtype", ParamKind::DataType, true, PrimType::Float4_e2m1fn}},
+                           {normalize, dtypes, dimMap, always<Algebra::NonLinear>, samples});
   op.outputCount = 2;
   return op;
 }

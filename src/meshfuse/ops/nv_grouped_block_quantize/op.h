@@ -18,8 +18,7 @@ namespace meshfuse::lang {
 template <class Value>
 std::pair<Value, Value> nv_grouped_block_quantize(const Value& input, const Value& inputOffsets,
                                                   const Value& outputOffsets) {
-  const auto outputs =
-      input.call("nv_grouped_block_quantize", input, inputOffsets, outputOffsets);
+  const auto outputs = input.call("nv_grouped_block_quantize", input, inputOffsets, outputOffsets);
   return {outputs[0], outputs[1]};
 }
 

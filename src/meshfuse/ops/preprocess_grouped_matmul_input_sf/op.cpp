@@ -24,8 +24,9 @@ void normalize(const Fusion& fusion, std::vector<Arg>& args) {
 DimMap dimMap(const OpCall& call) {
   DimMap map = wholeDimMap(call);
   const TensorType& input = call.tensors[0];
-  const IntExpr groups = unifyExtents(call.tensors[1].domain[0].extent,
-                                      call.tensors[2].domain[0].extent, kName, "the number of groups");
+  const IntExpr groups =
+      unifyExtents(call.tensors[1].domain[0].extent, call.tensors[2].domain[0].extent, kName,
+                   "the number of groups");
   map.outputs = {{opaqueDim(map, groupedRows(input.domain[0].extent, groups)),
                   opaqueDim(map, roundedUp(input.domain[1].extent, kTileColumns))}};
   return map;
@@ -47,8 +48,10 @@ std::vector<OpSample> samples(const OpInfo& /*op*/) {
 OpInfo info() {
   return structuredOp(
       kName,
-      "The scales [m, k / 16] of the rows' blocks, those of each group of rows in tiles of 128 by 4 "
-      "of their own, padded with 0: groups begin at the rows input_offsets, their tiles at the rows "
+      "The scales [m, k / 16] of the rows' blocks, those of each group of rows in tiles of 128 by "
+      "4 "
+      "of their own, padded with 0: groups begin at the rows input_offsets, their tiles at the "
+      "rows "
       "output_offsets, which are multiples of 128; torch.Tensor.view and torch.Tensor.transpose",
       {{"input", ParamKind::Tensor},
        {"input_offsets", ParamKind::Tensor},

@@ -53,7 +53,8 @@ void normalize(const Fusion& fusion, std::vector<Arg>& args) {
   for (size_t arg : kMatrices) {
     const TensorType& scale = tensorArg(fusion, args[arg + 2]);
     if (isTiled(tensorArg(fusion, args[arg]), scale) && scale.dtype != PrimType::Float8_e4m3fn) {
-      refuse("scales of blocks of 4-bit floats are of Float8_e4m3fn", describe(fusion, args[arg + 2]),
+      refuse("scales of blocks of 4-bit floats are of Float8_e4m3fn",
+             describe(fusion, args[arg + 2]),
              "quantize with nv_block_quantize and swizzle_block_scales=True");
     }
   }
@@ -189,8 +190,9 @@ std::vector<OpSample> samples(const OpInfo& op) {
   for (size_t i = 0; i < packed.tensors.size(); ++i) {
     packed.tensors[i].dtype = i < 2 ? PrimType::Float4_e2m1fn : PrimType::Float8_e4m3fn;
   }
-  return {sample({4, 6}, {6, 2}, {}, {}), std::move(biased), sample({6, 4}, {4, 6}, {6, 2}, {2, 6}),
-          sample({4, 6}, {6, 4}, {2, 3}, {3, 2}), sample({3, 5}, {5, 1}, {3, 1}, {}), std::move(packed)};
+  return {sample({4, 6}, {6, 2}, {}, {}),         std::move(biased),
+          sample({6, 4}, {4, 6}, {6, 2}, {2, 6}), sample({4, 6}, {6, 4}, {2, 3}, {3, 2}),
+          sample({3, 5}, {5, 1}, {3, 1}, {}),     std::move(packed)};
 }
 
 }  // namespace
@@ -205,8 +207,10 @@ OpInfo info() {
   OpInfo op = structuredOp(
       kName,
       "alpha (mat1 scale1)(mat2 scale2) + beta bias, computed in Float, of [m, k] and [k, n]; a "
-      "scale is one number, or divides its matrix into equal blocks with one number each; scales of "
-      "4-bit floats are of blocks of 16 along k, in tiles of 128 by 4 of [m, k / 16] and [n, k / 16]; "
+      "scale is one number, or divides its matrix into equal blocks with one number each; scales "
+      "of "
+      "4-bit floats are of blocks of 16 along k, in tiles of 128 by 4 of [m, k / 16] and [n, k / "
+      "16]; "
       "the second and the third result are None; torch._scaled_mm",
       std::move(params), {normalize, dtypes, dimMap, always<Algebra::NonLinear>, samples});
   op.overloads.front().absentResults = 2;
