@@ -48,21 +48,23 @@ DimMap dimMap(const OpCall& call) {
   return map;
 }
 
-/// Equal offsets, since those drawn at random would not ascend: the last group has all rows.
 std::vector<OpSample> samples(const OpInfo& op) {
-  const auto sample = [&](std::vector<int64_t> sizes, int64_t groups) {
+  const auto sample = [&](std::vector<int64_t> sizes, std::vector<int64_t> begins,
+                          std::vector<int64_t> tiles) {
+    const auto groups = static_cast<int64_t>(begins.size());
     OpSample result = sampleOf({std::move(sizes)}, {}, {0, 1, 2});
     for (const Param& param : op.params) {
       result.args.push_back(param.defaultValue);
     }
-    result.tensors.push_back({PrimType::Int32, {groups}, 0, 0.5});
-    result.tensors.push_back({PrimType::Int32, {groups}, 0, 0.5});
+    result.tensors.push_back({PrimType::Int32, {groups}, 0, 1, std::move(begins)});
+    result.tensors.push_back({PrimType::Int32, {groups}, 0, 1, std::move(tiles)});
     return result;
   };
-  OpSample scaled = sample({6, 48}, 2);
+  OpSample scaled = sample({6, 48}, {0, 4}, {0, 128});
   scaled.tensors.push_back({PrimType::Float, {}, 0.5, 2.0});
   scaled.tensorArgs.push_back(3);
-  return {sample({6, 96}, 2), sample({5, 16}, 1), sample({0, 32}, 3), std::move(scaled)};
+  return {sample({6, 96}, {0, 2}, {0, 128}), sample({5, 16}, {0}, {0}),
+          sample({0, 32}, {0, 0, 0}, {0, 0, 0}), std::move(scaled)};
 }
 
 }  // namespace

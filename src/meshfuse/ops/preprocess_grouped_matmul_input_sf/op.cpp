@@ -32,15 +32,17 @@ DimMap dimMap(const OpCall& call) {
   return map;
 }
 
-/// Equal offsets, since those drawn at random would not ascend: the last group has all rows.
 std::vector<OpSample> samples(const OpInfo& /*op*/) {
-  const auto sample = [](std::vector<int64_t> sizes, int64_t groups) {
+  const auto sample = [](std::vector<int64_t> sizes, std::vector<int64_t> begins,
+                         std::vector<int64_t> tiles) {
+    const auto groups = static_cast<int64_t>(begins.size());
     OpSample result = sampleOf({std::move(sizes)}, {{}, {}, {}}, {0, 1, 2});
-    result.tensors.push_back({PrimType::Int32, {groups}, 0, 0.5});
-    result.tensors.push_back({PrimType::Int32, {groups}, 0, 0.5});
+    result.tensors.push_back({PrimType::Int32, {groups}, 0, 1, std::move(begins)});
+    result.tensors.push_back({PrimType::Int32, {groups}, 0, 1, std::move(tiles)});
     return result;
   };
-  return {sample({6, 6}, 2), sample({5, 1}, 1), sample({0, 4}, 3), sample({3, 0}, 2)};
+  return {sample({6, 6}, {0, 2}, {0, 128}), sample({5, 1}, {0}, {0}),
+          sample({0, 4}, {0, 0, 0}, {0, 0, 0}), sample({3, 0}, {0, 1}, {0, 128})};
 }
 
 }  // namespace
