@@ -110,7 +110,7 @@ OpSample groupedSample(const std::vector<int64_t>& rows, int64_t k, int64_t n) {
 }
 
 std::vector<OpSample> samples(const OpInfo& /*op*/) {
-  return {groupedSample({1, 4, 1, 0, 2, 4}, 192, 6), groupedSample({3, 2}, 16, 5)};
+  return {groupedSample({1, 4, 1, 0, 2, 4}, 192, 6), groupedSample({3, 2}, 16, 4)};
 }
 
 }  // namespace
