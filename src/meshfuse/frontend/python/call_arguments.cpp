@@ -213,11 +213,11 @@ void CallArguments::addInteger(PyObject* object) {
 
 void CallArguments::addTensor(const at::Tensor& tensor) {
   c10::TensorImpl* impl = tensor.unsafeGetTensorImpl();
-  if (impl->autograd_meta() != nullptr) [[unlikely]] {
-    checkTangent(tensor, views_.size());
-  }
   if (!isPlain(impl->key_set())) [[unlikely]] {
     return addLazy(tensor);
+  }
+  if (impl->autograd_meta() != nullptr) [[unlikely]] {
+    checkTangent(tensor, views_.size());
   }
   views_.push_back(ArgView::of(impl));
 }
@@ -227,6 +227,7 @@ void CallArguments::addLazy(const at::Tensor& tensor) {
   if (!keys.has_any(kLazyKeys) || !isPlain(keys - kLazyKeys)) {
     refuseTensor(tensor, views_.size());
   }
+  checkTangent(tensor, views_.size());
   const at::NoGradGuard noGrad;
   settled_.push_back(tensor.resolve_conj().resolve_neg());
   views_.push_back(ArgView::of(settled_.back().unsafeGetTensorImpl()));
