@@ -352,6 +352,15 @@ def test_fake_tensors_and_graphs() -> None:
         )
 
 
+def test_in_a_compiled_function() -> None:
+    with FusionDefinition() as fd:
+        fd.add_output(as_float(fd, fd.define_tensor([-1, -1], True, dtype=FLOAT4)))
+    torch._dynamo.reset()
+    compiled = torch.compile(lambda t: fd.execute([t])[0] + 1, backend="eager", fullgraph=True)
+    for x in (pairs((4, 6)), pairs((3, 2))):
+        check_numbers(compiled(x), numbers_of(x) + 1)
+
+
 def test_distributed_tensors(mesh: DeviceMesh) -> None:
     x = pairs((4, 6))
     with FusionDefinition() as fd:

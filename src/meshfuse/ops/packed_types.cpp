@@ -78,7 +78,7 @@ void checkPackable(std::string_view op, const std::string& described,
               {op, "the packed dimension of 4-bit floats holds two elements a byte",
                "got " + described + " with size " + std::to_string(size) + " in dimension " +
                    std::to_string(dim),
-               "give it an even size, or declare it symbolic with -1"});
+               "pad it to an even size"});
   }
 }
 
