@@ -33,6 +33,11 @@ bool isCompilable(const ArgView& arg) {
                              !arg.tensor->is_conj() && !arg.tensor->is_neg());
 }
 
+/// Packed elements are unpacked on the way into the evaluator.
+bool isPacked(const Val& val) {
+  return val.dtype() == PrimType::Float4_e2m1fn || val.dtype() == PrimType::Float4_e2m1fn_x2;
+}
+
 TensorLayouts argumentLayouts(const Fusion& fusion, std::span<const ArgView> args) {
   TensorLayouts layouts(fusion.vals().size());
   for (size_t i = 0; i < args.size(); ++i) {
@@ -225,7 +230,8 @@ void placeTensors(HostProgram::Parts& parts, bool sharesMemory) {
 
 std::optional<HostProgram> compile(Fusion& fusion, std::span<const ArgView> args, int64_t rank,
                                    ProgramClasses& classes) {
-  if (isSwitchedOff() || !std::ranges::all_of(args, isCompilable)) {
+  if (isSwitchedOff() || !std::ranges::all_of(args, isCompilable) ||
+      std::ranges::any_of(fusion.vals(), isPacked)) {
     return std::nullopt;
   }
   PassRunner passes;
