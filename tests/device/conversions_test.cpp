@@ -143,7 +143,7 @@ TEST(Conversions, AreThoseOfAten) {
               "  for (int64 i = 0; i < n; ++i) {\n    to[i] = convert<" + toName +
               ">(from[i]);\n  }\n}\n";
     }
-    const CompiledText kernels(deviceTextFor(body) + "using namespace device;\n" + body);
+    const CompiledText kernels(deviceTextFor(body) + "using namespace device;\n" + body, "-O1");
     for (const PrimType to : types) {
       checkPair(kernels, from, to);
     }
