@@ -145,8 +145,8 @@ MESHFUSE_DEVICE complex<double> makeComplex(double re, double im) { return {re, 
 
 // piece: relu
 template <class T>
-MESHFUSE_DEVICE auto relu(T x) -> decltype(T(x <= T(0) ? T(0) : x)) {
-  return x <= T(0) ? T(0) : x;
+MESHFUSE_DEVICE auto relu(T x) -> decltype(T(x < T(0) ? T(0) : x)) {
+  return x < T(0) ? T(0) : x;
 }
 
 // piece: sign

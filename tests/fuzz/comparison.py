@@ -62,7 +62,8 @@ def moved(
         other = torch.randint(-1, 2, result.shape, generator=generator).double()
         direction = torch.complex(direction, other)
     units = UNITS if unit < 1e-4 * factor else 1.0
-    error = value.abs() * unit * units
+    smallest = torch.finfo(result.dtype).smallest_normal * torch.finfo(result.dtype).eps
+    error = value.abs() * unit * units + units * smallest
     if op in REDUCTIONS:
         accumulated = unit if unit < 1e-4 * factor else 2.0**-23 * factor
         count = operands[0].numel() / max(1, result.numel())
