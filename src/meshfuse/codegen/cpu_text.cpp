@@ -92,14 +92,14 @@ class CpuPrinter {
     const auto tensor = static_cast<size_t>(node.index);
     const PrimType type = kernel_.tensors[tensor].type;
     const std::string element = elementOf(name(pointerLetter_, node.index), tensor);
-    return storageTypeOf(type) == registerTypeOf(type)
+    return deviceTypeName(type) == deviceComputeName(type)
                ? element
-               : "convert<" + std::string(registerTypeOf(type)) + ">(" + element + ")";
+               : "convert<" + std::string(deviceComputeName(type)) + ">(" + element + ")";
   }
 
   void define(NodeId id) {
     const Node& node = graph_.node(id);
-    line("const " + std::string(registerTypeOf(node.type)) + " " + valueName(id) + " = " +
+    line("const " + std::string(deviceComputeName(node.type)) + " " + valueName(id) + " = " +
          valueText(id) + ";");
     if (dividesIntegers(node)) {
       line("zero |= isZeroDivisor(" + operandText(graph_, node.operands.back(), node.compute) + ");");
@@ -109,9 +109,9 @@ class CpuPrinter {
   std::string storedText(const LoopStore& store) {
     const PrimType type = kernel_.tensors[static_cast<size_t>(store.tensor)].type;
     const std::string value = valueName(store.node);
-    return storageTypeOf(type) == registerTypeOf(type)
+    return deviceTypeName(type) == deviceComputeName(type)
                ? value
-               : "convert<" + std::string(storageTypeOf(type)) + ">(" + value + ")";
+               : "convert<" + std::string(deviceTypeName(type)) + ">(" + value + ")";
   }
 
   // --- the kernel
@@ -167,7 +167,7 @@ class CpuPrinter {
 
   std::string pointerType(size_t tensor) {
     const LoopTensor& info = kernel_.tensors[tensor];
-    const std::string type(storageTypeOf(info.type));
+    const std::string type(deviceTypeName(info.type));
     return (info.isOutput ? "" : "const ") + type;
   }
 
@@ -194,21 +194,21 @@ class CpuPrinter {
     for (const LoopPass& pass : kernel_.passes) {
       for (const LoopStore& store : pass.stores) {
         if (streamsStore(store)) {
-          buffer(std::string(storageTypeOf(kernel_.tensors[static_cast<size_t>(store.tensor)].type)),
+          buffer(std::string(deviceTypeName(kernel_.tensors[static_cast<size_t>(store.tensor)].type)),
                  name('w', store.tensor), kChunk);
         }
       }
       for (NodeId id : pass.staged) {
-        buffer(std::string(registerTypeOf(graph_.node(id).type)), name('g', id), kRowElements);
+        buffer(std::string(deviceComputeName(graph_.node(id).type)), name('g', id), kRowElements);
       }
       for (NodeId id : pass.folds) {
-        buffer(std::string(registerTypeOf(graph_.node(id).compute)), name('f', id),
+        buffer(std::string(deviceComputeName(graph_.node(id).compute)), name('f', id),
                kernel_.hasLaneAccumulators() ? kBlockElements : lanesOf(pass));
       }
     }
     for (const LoopSection& section : kernel_.sections) {
       for (NodeId id : section.kept) {
-        buffer(std::string(registerTypeOf(graph_.node(id).type)), name('k', id), kBlockElements);
+        buffer(std::string(deviceComputeName(graph_.node(id).type)), name('k', id), kBlockElements);
       }
     }
   }
@@ -341,7 +341,7 @@ class CpuPrinter {
       }
     }
     for (NodeId id : needed) {
-      line("const " + std::string(registerTypeOf(graph_.node(id).type)) + " " + valueName(id) +
+      line("const " + std::string(deviceComputeName(graph_.node(id).type)) + " " + valueName(id) +
            " = " + name('k', id) + "[" + base + "j];");
     }
   }
@@ -410,7 +410,7 @@ class CpuPrinter {
   /// Where the parts of a fold leave their results: by whole iteration, part and element of the lane block.
   std::string partialOf(NodeId id, const std::string& part) const {
     const auto tensors = static_cast<int64_t>(kernel_.tensors.size());
-    const std::string base = "((" + std::string(registerTypeOf(graph_.node(id).compute)) + "*)p[" +
+    const std::string base = "((" + std::string(deviceComputeName(graph_.node(id).compute)) + "*)p[" +
                              std::to_string(tensors + 1 + splitFolds_.at(id)) + "])";
     const std::string iteration = "(whole * " + integer(slots_.splits) + " + " + part + ")";
     return base + "[" +
@@ -449,7 +449,7 @@ class CpuPrinter {
 
   std::string combined(NodeId id, const std::string& a, const std::string& b) {
     const Node& node = graph_.node(id);
-    const std::string type(registerTypeOf(node.compute));
+    const std::string type(deviceComputeName(node.compute));
     switch (node.fold) {
       case ReduceKind::Product:
         return a + " * " + b;
@@ -559,7 +559,7 @@ class CpuPrinter {
   /// What a pass does for element `j` of the chunk; `lane` is the accumulator's.
   void elements(const LoopPass& pass, const std::string& lane) {
     for (NodeId id : pass.restored) {
-      line("const " + std::string(registerTypeOf(graph_.node(id).type)) + " " + valueName(id) +
+      line("const " + std::string(deviceComputeName(graph_.node(id).type)) + " " + valueName(id) +
            " = " + name('g', id) + "[base + j];");
     }
     if (kernel_.hasLaneAccumulators()) {

@@ -1,6 +1,7 @@
 #include "meshfuse/codegen/value_text.h"
 
 #include "meshfuse/base/error.h"
+#include "meshfuse/codegen/device_text.h"
 #include "meshfuse/codegen/number_text.h"
 #include "meshfuse/ops/pointwise.h"
 
@@ -17,9 +18,9 @@ std::string pointwiseText(const KernelGraph& graph, const Node& node) {
                 operandText(graph, node.operands[i], isCondition ? PrimType::Bool : node.compute);
   }
   const std::string value = "op_" + std::string(row.name) + "<" +
-                            std::string(registerTypeOf(node.compute)) + ">(" + operands + ")";
+                            std::string(deviceComputeName(node.compute)) + ">(" + operands + ")";
   return roundedText(node.type,
-                     "convert<" + std::string(registerTypeOf(node.type)) + ">(" + value + ")");
+                     "convert<" + std::string(deviceComputeName(node.type)) + ">(" + value + ")");
 }
 
 std::string numberText(const Node& node) {
@@ -41,14 +42,14 @@ std::string numberText(const Node& node) {
 std::string valueName(NodeId id) { return "v" + std::to_string(id); }
 
 std::string convertedText(PrimType to, PrimType from, const std::string& value) {
-  return registerTypeOf(to) == registerTypeOf(from)
+  return deviceComputeName(to) == deviceComputeName(from)
              ? value
-             : "convert<" + std::string(registerTypeOf(to)) + ">(" + value + ")";
+             : "convert<" + std::string(deviceComputeName(to)) + ">(" + value + ")";
 }
 
 std::string roundedText(PrimType type, const std::string& value) {
   return isReducedFloat(type)
-             ? "convert<float>(convert<" + std::string(storageTypeOf(type)) + ">(" + value + "))"
+             ? "convert<float>(convert<" + std::string(deviceTypeName(type)) + ">(" + value + "))"
              : value;
 }
 
