@@ -1,5 +1,7 @@
 #include "meshfuse/runtime/compile.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <string_view>
@@ -62,6 +64,13 @@ void setCallLayouts(const Fusion& fusion, const Expr& expr, int64_t rank, Tensor
 
 CacheSizes cachesOfHost() {
   CacheSizes caches;
+  // What the machine doesn't tell keeps its default.
+  if (const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE); bytes > 0) {
+    caches.level2Bytes = bytes;
+  }
+  if (const long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE); bytes > 0) {
+    caches.lastLevelBytes = bytes;
+  }
   caches.threads = at::get_num_threads();
   return caches;
 }
