@@ -170,13 +170,13 @@ MESHFUSE_DEVICE auto signbit(T x) -> decltype(x < T(0)) {
 // piece: maximum
 template <class T>
 MESHFUSE_DEVICE auto maximum(T x, T y) -> decltype(T(x > y ? x : y)) {
-  return (x != x) | (x > y) ? x : y;
+  return ((x != x) | (x > y)) ? x : y;
 }
 
 // piece: minimum
 template <class T>
 MESHFUSE_DEVICE auto minimum(T x, T y) -> decltype(T(x < y ? x : y)) {
-  return (x != x) | (x < y) ? x : y;
+  return ((x != x) | (x < y)) ? x : y;
 }
 
 // piece: interpolate
@@ -225,7 +225,7 @@ MESHFUSE_DEVICE T divide(T x, T y) {
 // piece: modulus
 template <class T>
 MESHFUSE_DEVICE auto modulus(T x, T y) -> decltype(T(x % y)) {
-  return x % ((y == T(0)) | (y == T(-1)) ? T(1) : y);
+  return x % (((y == T(0)) | (y == T(-1))) ? T(1) : y);
 }
 static inline float modulus(float x, float y) { return __builtin_fmodf(x, y); }
 static inline double modulus(double x, double y) { return __builtin_fmod(x, y); }
@@ -234,7 +234,7 @@ static inline double modulus(double x, double y) { return __builtin_fmod(x, y); 
 template <class T>
 MESHFUSE_DEVICE auto flooredModulus(T x, T y) -> decltype(modulus(x, y)) {
   const T rest = modulus(x, y);
-  return (rest != T(0)) & ((rest < T(0)) != (y < T(0))) ? rest + y : rest;
+  return ((rest != T(0)) & ((rest < T(0)) != (y < T(0)))) ? rest + y : rest;
 }
 
 // piece: power

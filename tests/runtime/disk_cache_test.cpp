@@ -148,6 +148,17 @@ TEST_F(DiskCacheTest, WhatCannotBeWrittenLeavesNothing) {
   EXPECT_NE(storeOne(), "not stored");
 }
 
+TEST_F(DiskCacheTest, ARemovedDirectoryIsMadeAgain) {
+  std::filesystem::remove_all(scratch_ / "a");
+  EXPECT_FALSE(cache_.find(name_, "the key").has_value());
+  const std::string path = storeOne();
+  EXPECT_EQ(cache_.find(name_, "the key"), path);
+  // Another one in its place is looked at as the first was.
+  std::filesystem::remove_all(scratch_ / "a/b");
+  ASSERT_TRUE(writeFile(scratch_ / "a/b", "a file"));
+  EXPECT_EQ(storeOne(), "not stored");
+}
+
 TEST_F(DiskCacheTest, TheLeastRecentlyUsedGoFirst) {
   DiskCache small({.directory = directory(), .capacity = 100'000});
   const auto nameOf = [](int i) { return contentHash("entry " + std::to_string(i)); };

@@ -45,7 +45,7 @@ DriverResult runDriver(const std::vector<std::string>& arguments,
   DriverResult result;
   result.output = readFile(child.outputPath).value_or("");
   EXPECT_EQ(toText(end), "exit status 0") << child.words.front() << "\n" << result.output;
-  const std::regex number("(\\w+)=(-?[0-9.]+)");
+  static const std::regex number("(\\w+)=(-?[0-9.]+)");
   for (std::sregex_iterator found(result.output.begin(), result.output.end(), number), last;
        found != last; ++found) {
     result.numbers[(*found)[1]] = std::stod((*found)[2]);

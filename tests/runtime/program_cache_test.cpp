@@ -15,12 +15,13 @@ class ProgramCacheTest : public ::testing::Test {
   std::unique_ptr<BoundProgram> bind(std::span<const ArgView> args) {
     ++builds_;
     return std::make_unique<BoundProgram>(fusion_, args, CallContext{},
-                                          Signature(args, CallContext{}, kNoValues_));
+                                          Signature(args, CallContext{}, kNoValues_), classes_);
   }
   const BoundProgram& get(ProgramCache& cache, std::span<const ArgView> args) {
     return cache.get(args, {}, kNoValues_, [&] { return bind(args); });
   }
 
+  ProgramClasses classes_;
   const std::vector<uint8_t> kNoValues_{0};
   const Fusion fusion_ = copyFusion();
   std::atomic<int> builds_ = 0;

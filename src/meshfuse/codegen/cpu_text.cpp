@@ -1,12 +1,13 @@
 #include "meshfuse/codegen/cpu_text.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "meshfuse/codegen/device_text.h"
 #include "meshfuse/codegen/number_text.h"
+#include "meshfuse/codegen/value_text.h"
 #include "meshfuse/lowering/kernel_integers.h"
-#include "meshfuse/ops/pointwise.h"
 
 namespace meshfuse {
 
@@ -22,14 +23,21 @@ std::string integer(int32_t slot) { return "s[" + std::to_string(slot) + "]"; }
 class CpuPrinter {
  public:
   explicit CpuPrinter(const LoopKernel& kernel)
-      : kernel_(kernel), graph_(kernel.graph), slots_(integerSlots(kernel)) {}
+      : kernel_(kernel), graph_(kernel.graph), slots_(integerSlots(kernel)) {
+    for (NodeId id : splitFolds(kernel)) {
+      splitFolds_.emplace(id, static_cast<int64_t>(splitFolds_.size()));
+    }
+  }
 
   std::string print() && {
     body();
-    std::string text = "namespace device {\n\n";
-    for (int32_t row : rows_) {
-      text += rowFunction(row);
+    std::set<int32_t> rows;
+    for (const Node& node : graph_.nodes) {
+      if (node.kind == NodeKind::Pointwise) {
+        rows.insert(node.index);
+      }
     }
+    std::string text = "namespace device {\n\n" + rowFunctions(rows);
     text += body_ + "\n}  // namespace device\n";
     return deviceTextFor(text) + "\n" + text;
   }
@@ -49,97 +57,25 @@ class CpuPrinter {
     line("}");
   }
 
-  std::string converted(PrimType to, PrimType from, const std::string& value) {
-    return registerTypeOf(to) == registerTypeOf(from)
-               ? value
-               : "convert<" + std::string(registerTypeOf(to)) + ">(" + value + ")";
-  }
-
-  /// `value`, a number of the register type of `type`, as a number that `type` has.
-  std::string rounded(PrimType type, const std::string& value) {
-    if (!isReducedFloat(type)) {
-      return value;
-    }
-    const std::string storage(storageTypeOf(type));
-    return "convert<float>(convert<" + storage + ">(" + value + "))";
-  }
-
-  std::string rowFunction(int32_t row) const {
-    const PointwiseRow& info = pointwiseRows()[static_cast<size_t>(row)];
-    const bool selects = info.types == DtypeClass::Select;
-    std::string params;
-    for (int32_t i = 0; i < info.arity; ++i) {
-      params += std::string(i == 0 ? "" : ", ") + (selects && i == 0 ? "bool" : "T") + " x" +
-                std::to_string(i);
-    }
-    return "template <class T>\nMESHFUSE_DEVICE auto op_" + std::string(info.name) + "(" + params +
-           ") {\n  return " + std::string(info.device) + ";\n}\n\n";
-  }
-
   // --- values
-
-  std::string pointwiseText(const Node& node) {
-    const PointwiseRow& row = pointwiseRows()[static_cast<size_t>(node.index)];
-    rows_.insert(node.index);
-    const std::string compute(registerTypeOf(node.compute));
-    std::string operands;
-    for (size_t i = 0; i < node.operands.size(); ++i) {
-      const PrimType wanted =
-          row.types == DtypeClass::Select && i == 0 ? PrimType::Bool : node.compute;
-      operands += std::string(i == 0 ? "" : ", ") + operandText(node.operands[i], wanted);
-    }
-    const std::string value =
-        "op_" + std::string(row.name) + "<" + compute + ">(" + operands + ")";
-    return rounded(node.type, "convert<" + std::string(registerTypeOf(node.type)) + ">(" +
-                                  value + ")");
-  }
-
-  std::string operandText(NodeId id, PrimType wanted) {
-    return rounded(wanted, converted(wanted, graph_.node(id).type, name('v', id)));
-  }
 
   std::string valueText(NodeId id) {
     const Node& node = graph_.node(id);
     switch (node.kind) {
       case NodeKind::Read:
         return readText(node);
-      case NodeKind::Number:
-        return numberText(node);
-      case NodeKind::Constant:
-        return converted(node.type, node.constant.type(), numberLiteral(node.constant));
       case NodeKind::Count:
         return integer(slots_.count);
-      case NodeKind::Cast:
-        return rounded(node.type, converted(node.type, graph_.node(node.operands[0]).type,
-                                            name('v', node.operands[0])));
-      case NodeKind::Pointwise:
-        return pointwiseText(node);
       case NodeKind::Fold:
-        return rounded(node.type, converted(node.type, node.compute, foldText(id)));
-    }
-    return {};
-  }
-
-  std::string numberText(const Node& node) {
-    const std::string number = "numbers[" + std::to_string(node.index) + "]";
-    switch (categoryOf(node.type)) {
-      case TypeCategory::Boolean:
-      case TypeCategory::Integral:
-        return converted(node.type, PrimType::Int, number + ".integer");
-      case TypeCategory::Complex:
-        return converted(node.type, PrimType::ComplexDouble,
-                         "complex<double>(" + number + ".real, " + number + ".imaginary)");
+        return roundedText(node.type, convertedText(node.type, node.compute, foldText(id)));
       default:
-        return rounded(node.type, converted(node.type, PrimType::Double, number + ".real"));
+        return computedText(graph_, node);
     }
   }
 
   std::string foldText(NodeId id) const {
-    return name('f', id) + (kernel_.hasLaneAccumulators() && variesAlongLane(id) ? "[j]" : "[0]");
+    return name('f', id) + (kernel_.hasLaneAccumulators() ? "[j]" : "[0]");
   }
-
-  /// Whether a value has an element of its own for each element of the lane: a fold of what does, next to a parallel lane.
-  bool variesAlongLane(NodeId /*id*/) const { return kernel_.hasLaneAccumulators(); }
 
   std::string elementOf(const std::string& pointer, size_t tensor) const {
     switch (kernel_.tensors[tensor].lane) {
@@ -163,16 +99,16 @@ class CpuPrinter {
 
   void define(NodeId id) {
     const Node& node = graph_.node(id);
-    line("const " + std::string(registerTypeOf(node.type)) + " " + name('v', id) + " = " +
+    line("const " + std::string(registerTypeOf(node.type)) + " " + valueName(id) + " = " +
          valueText(id) + ";");
     if (dividesIntegers(node)) {
-      line("zero |= isZeroDivisor(" + operandText(node.operands.back(), node.compute) + ");");
+      line("zero |= isZeroDivisor(" + operandText(graph_, node.operands.back(), node.compute) + ");");
     }
   }
 
   std::string storedText(const LoopStore& store) {
     const PrimType type = kernel_.tensors[static_cast<size_t>(store.tensor)].type;
-    const std::string value = name('v', store.node);
+    const std::string value = valueName(store.node);
     return storageTypeOf(type) == registerTypeOf(type)
                ? value
                : "convert<" + std::string(storageTypeOf(type)) + ">(" + value + ")";
@@ -199,13 +135,20 @@ class CpuPrinter {
       line("int64 zero = 0;");
     }
     buffers();
+    if (kernel_.isSplit) {
+      line("const int64 call = ((const int64*)p[0])[1];");
+      line("const int64 last = " + std::to_string(kernel_.calls() - 1) + ";");
+      line("const int64 splits = " +
+           std::string(kernel_.lastCallIsSplit() ? "" : "call == last ? 1 : ") +
+           integer(slots_.splits) + ";");
+    }
     open("for (int64 t = begin; t < end; ++t)");
     parallelIndices();
     for (size_t k = 0; k < kernel_.sections.size(); ++k) {
       pointerLetter_ = 'a';
       section(kernel_.sections[k]);
       if (k < kernel_.passes.size()) {
-        pass(kernel_.passes[k]);
+        pass(kernel_.passes[k], static_cast<int>(k));
       }
     }
     close();
@@ -281,13 +224,22 @@ class CpuPrinter {
 
   void parallelIndices() {
     std::string rest = "t";
+    if (kernel_.isSplit) {
+      line("const int64 part = t % splits;");
+      line("const int64 whole = t / splits;");
+      line("const int64 partBegin = part * " + integer(slots_.splitSize) + ";");
+      line("const int64 extent = " + splitExtent() + ";");
+      line("const int64 partEnd = extent < partBegin + " + integer(slots_.splitSize) +
+           " ? extent : partBegin + " + integer(slots_.splitSize) + ";");
+      rest = "whole";
+    }
     if (!kernel_.isLaneReduced) {
-      line("const int64 first = t % " + integer(slots_.laneBlocks) + " * " +
+      line("const int64 first = " + rest + " % " + integer(slots_.laneBlocks) + " * " +
            integer(slots_.laneBlock) + ";");
       line("const int64 left = " + integer(slots_.lane) + " - first;");
       line("const int64 count = left < " + integer(slots_.laneBlock) + " ? left : " +
            integer(slots_.laneBlock) + ";");
-      rest = "t / " + integer(slots_.laneBlocks);
+      rest = rest + " / " + integer(slots_.laneBlocks);
     } else {
       line("const int64 count = " + integer(slots_.lane) + ";");
     }
@@ -302,6 +254,11 @@ class CpuPrinter {
     for (size_t i = 0; i < kernel_.tensors.size(); ++i) {
       pointer('a', i, name('t', static_cast<int64_t>(i)) + offset(i));
     }
+  }
+
+  /// The loop that is split is the outermost serial one, or the lane.
+  std::string splitExtent() const {
+    return integer(kernel_.serialLoops > 0 ? slots_.serial : slots_.lane);
   }
 
   std::string offset(size_t tensor) const {
@@ -325,8 +282,12 @@ class CpuPrinter {
       define(id);
     }
     if (section.lanes.empty() && !kernel_.hasLaneAccumulators()) {
-      for (const LoopStore& store : section.stores) {
-        line(name('a', store.tensor) + "[0] = " + storedText(store) + ";");
+      if (!section.stores.empty()) {
+        onlyOnce([&] {
+          for (const LoopStore& store : section.stores) {
+            line(name('a', store.tensor) + "[0] = " + storedText(store) + ";");
+          }
+        });
       }
       return;
     }
@@ -340,13 +301,29 @@ class CpuPrinter {
       define(id);
     }
     for (NodeId id : section.kept) {
-      line(name('k', id) + "[j] = " + name('v', id) + ";");
+      line(name('k', id) + "[j] = " + valueName(id) + ";");
     }
-    for (const LoopStore& store : section.stores) {
-      line(elementOf(name('a', store.tensor), static_cast<size_t>(store.tensor)) + " = " +
-           storedText(store) + ";");
+    if (!section.stores.empty()) {
+      onlyOnce([&] {
+        for (const LoopStore& store : section.stores) {
+          line(elementOf(name('a', store.tensor), static_cast<size_t>(store.tensor)) + " = " +
+               storedText(store) + ";");
+        }
+      });
     }
     close();
+  }
+
+  /// What is stored once for all parts of a split reduction: by the first part in the last call.
+  template <class Stores>
+  void onlyOnce(Stores stores) {
+    if (kernel_.isSplit) {
+      open("if (call == last && part == 0)");
+    }
+    stores();
+    if (kernel_.isSplit) {
+      close();
+    }
   }
 
   /// Lane values of earlier sections that `users` need, from their arrays; `own` are computed here.
@@ -364,7 +341,7 @@ class CpuPrinter {
       }
     }
     for (NodeId id : needed) {
-      line("const " + std::string(registerTypeOf(graph_.node(id).type)) + " " + name('v', id) +
+      line("const " + std::string(registerTypeOf(graph_.node(id).type)) + " " + valueName(id) +
            " = " + name('k', id) + "[" + base + "j];");
     }
   }
@@ -381,26 +358,88 @@ class CpuPrinter {
     }
   }
 
-  void pass(const LoopPass& pass) {
+  void pass(const LoopPass& pass, int number) {
     for (NodeId id : pass.folds) {
-      const std::string elements = kernel_.hasLaneAccumulators() ? "count" : std::to_string(lanesOf(pass));
+      const std::string elements =
+          kernel_.hasLaneAccumulators() ? "count" : std::to_string(lanesOf(pass));
       open("for (int64 l = 0; l < " + elements + "; ++l)");
       line(name('f', id) + "[l] = " + identityText(id) + ";");
       close();
     }
-    for (int32_t loop = 0; loop < kernel_.serialLoops; ++loop) {
-      const std::string r = "r" + std::to_string(loop);
-      open("for (int64 " + r + " = 0; " + r + " < " + integer(slots_.serial + loop) + "; ++" + r + ")");
+    const bool isCall = kernel_.isSplit && !pass.folds.empty();
+    if (isCall) {
+      open("if (call == " + std::to_string(number) + ")");
+    } else if (kernel_.isSplit) {
+      open("if (call == last)");
     }
-    chunks(pass);
-    for (int32_t loop = 0; loop < kernel_.serialLoops; ++loop) {
-      close();
-    }
+    serialLoops(pass);
     if (!kernel_.hasLaneAccumulators()) {
       for (NodeId id : pass.folds) {
         combine(id, lanesOf(pass));
       }
     }
+    if (isCall) {
+      for (NodeId id : pass.folds) {
+        leavePartial(id);
+      }
+      line("continue;");
+    }
+    if (kernel_.isSplit) {
+      close();
+    }
+    if (isCall) {
+      for (NodeId id : pass.folds) {
+        takePartials(id);
+      }
+    }
+  }
+
+  void serialLoops(const LoopPass& pass) {
+    for (int32_t loop = 0; loop < kernel_.serialLoops; ++loop) {
+      const std::string r = "r" + std::to_string(loop);
+      const bool isPart = kernel_.isSplit && loop == 0;
+      open("for (int64 " + r + " = " + (isPart ? "partBegin" : "0") + "; " + r + " < " +
+           (isPart ? "partEnd" : integer(slots_.serial + loop)) + "; ++" + r + ")");
+    }
+    chunks(pass);
+    for (int32_t loop = 0; loop < kernel_.serialLoops; ++loop) {
+      close();
+    }
+  }
+
+  /// Where the parts of a fold leave their results: by whole iteration, part and element of the lane block.
+  std::string partialOf(NodeId id, const std::string& part) const {
+    const auto tensors = static_cast<int64_t>(kernel_.tensors.size());
+    const std::string base = "((" + std::string(registerTypeOf(graph_.node(id).compute)) + "*)p[" +
+                             std::to_string(tensors + 1 + splitFolds_.at(id)) + "])";
+    const std::string iteration = "(whole * " + integer(slots_.splits) + " + " + part + ")";
+    return base + "[" +
+           (kernel_.hasLaneAccumulators() ? iteration + " * " + integer(slots_.laneBlock) + " + j"
+                                          : iteration) +
+           "]";
+  }
+
+  void leavePartial(NodeId id) {
+    if (!kernel_.hasLaneAccumulators()) {
+      line(partialOf(id, "part") + " = " + name('f', id) + "[0];");
+      return;
+    }
+    open("for (int64 j = 0; j < count; ++j)");
+    line(partialOf(id, "part") + " = " + name('f', id) + "[j];");
+    close();
+  }
+
+  void takePartials(NodeId id) {
+    const std::string element = name('f', id) + (kernel_.hasLaneAccumulators() ? "[j]" : "[0]");
+    open("for (int64 each = 0; each < " + integer(slots_.splits) + "; ++each)");
+    if (kernel_.hasLaneAccumulators()) {
+      open("for (int64 j = 0; j < count; ++j)");
+    }
+    line(element + " = " + combined(id, element, partialOf(id, "each")) + ";");
+    if (kernel_.hasLaneAccumulators()) {
+      close();
+    }
+    close();
   }
 
   std::string identityText(NodeId id) {
@@ -462,8 +501,12 @@ class CpuPrinter {
     const bool streams =
         std::ranges::any_of(pass.stores, [&](const LoopStore& s) { return streamsStore(s); });
     const std::string size = streams ? std::to_string(kChunk) : "count";
-    open("for (int64 base = 0; base < count; base += " + size + ")");
-    line("const int64 m = count - base < " + size + " ? count - base : " + size + ";");
+    const bool isPart = kernel_.isSplit && kernel_.isLaneReduced && kernel_.serialLoops == 0;
+    const std::string end = isPart ? "partEnd" : "count";
+    const std::string step = isPart && !streams ? integer(slots_.splitSize) : size;
+    open("for (int64 base = " + std::string(isPart ? "partBegin" : "0") + "; base < " + end +
+         "; base += " + step + ")");
+    line("const int64 m = " + end + " - base < " + step + " ? " + end + " - base : " + step + ";");
     for (int32_t i : tensorsOf(pass)) {
       const auto tensor = static_cast<size_t>(i);
       const Step step = kernel_.tensors[tensor].lane;
@@ -516,7 +559,7 @@ class CpuPrinter {
   /// What a pass does for element `j` of the chunk; `lane` is the accumulator's.
   void elements(const LoopPass& pass, const std::string& lane) {
     for (NodeId id : pass.restored) {
-      line("const " + std::string(registerTypeOf(graph_.node(id).type)) + " " + name('v', id) +
+      line("const " + std::string(registerTypeOf(graph_.node(id).type)) + " " + valueName(id) +
            " = " + name('g', id) + "[base + j];");
     }
     if (kernel_.hasLaneAccumulators()) {
@@ -528,13 +571,13 @@ class CpuPrinter {
       define(id);
     }
     for (NodeId id : pass.staged) {
-      line(name('g', id) + "[base + j] = " + name('v', id) + ";");
+      line(name('g', id) + "[base + j] = " + valueName(id) + ";");
     }
     for (NodeId id : pass.folds) {
       const Node& node = graph_.node(id);
       const std::string f = name('f', id) + "[" +
                             (kernel_.hasLaneAccumulators() ? "base + " + lane : lane) + "]";
-      line(f + " = " + combined(id, f, operandText(node.operands[0], node.compute)) + ";");
+      line(f + " = " + combined(id, f, operandText(graph_, node.operands[0], node.compute)) + ";");
     }
     for (const LoopStore& store : pass.stores) {
       line(elementOf(name('c', store.tensor), static_cast<size_t>(store.tensor)) + " = " +
@@ -549,7 +592,7 @@ class CpuPrinter {
   int indent_ = 0;
   char pointerLetter_ = 'a';
   bool checksZero_ = false;
-  std::set<int32_t> rows_;
+  std::map<NodeId, int64_t> splitFolds_;  // their places among the tables of partial results
 };
 
 }  // namespace

@@ -16,6 +16,8 @@ IntegerSlots integerSlots(const LoopKernel& kernel) {
   slots.laneBlocks = take();
   slots.streams = take();
   slots.count = take();
+  slots.splits = take();
+  slots.splitSize = take();
   for (const LoopTensor& tensor : kernel.tensors) {
     std::vector<int32_t>& strides = slots.strides.emplace_back();
     const auto takeIfBound = [&](Step step) {
@@ -32,8 +34,7 @@ IntegerSlots integerSlots(const LoopKernel& kernel) {
   return slots;
 }
 
-std::vector<int64_t> bindIntegers(const LoopKernel& kernel, const Schedule& schedule) {
-  const IntegerSlots slots = integerSlots(kernel);
+std::vector<int64_t> bindIntegers(const IntegerSlots& slots, const Schedule& schedule) {
   std::vector<int64_t> table(static_cast<size_t>(slots.size), 0);
   const auto put = [&table](int32_t at, int64_t value) {
     if (at >= 0) {
@@ -55,7 +56,9 @@ std::vector<int64_t> bindIntegers(const LoopKernel& kernel, const Schedule& sche
   put(slots.laneBlocks, schedule.laneBlocks);
   put(slots.streams, schedule.streams ? 1 : 0);
   put(slots.count, count);
-  for (size_t tensor = 0; tensor < kernel.tensors.size(); ++tensor) {
+  put(slots.splits, schedule.splits);
+  put(slots.splitSize, schedule.splitSize);
+  for (size_t tensor = 0; tensor < slots.strides.size(); ++tensor) {
     size_t loop = 0;
     const auto putStride = [&](const ScheduledLoop& scheduled) {
       put(slots.strides[tensor][loop++], scheduled.strides[tensor]);

@@ -17,6 +17,8 @@ struct IntegerSlots {
   int32_t laneBlocks = 0;
   int32_t streams = 0;
   int32_t count = 0;  // elements that a fold takes
+  int32_t splits = 0;
+  int32_t splitSize = 0;
   /// By tensor and loop (parallel, serial, lane): the stride's place, -1 where it is not bound.
   std::vector<std::vector<int32_t>> strides;
   int32_t size = 0;
@@ -24,7 +26,7 @@ struct IntegerSlots {
 
 IntegerSlots integerSlots(const LoopKernel& kernel);
 
-/// The table for one binding of the kernel, whose schedule is like the one it was lowered with.
-std::vector<int64_t> bindIntegers(const LoopKernel& kernel, const Schedule& schedule);
+/// The table for one binding of the kernel that has these slots, whose schedule is like the one it was lowered with.
+std::vector<int64_t> bindIntegers(const IntegerSlots& slots, const Schedule& schedule);
 
 }  // namespace meshfuse

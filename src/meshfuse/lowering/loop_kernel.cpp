@@ -1,5 +1,7 @@
 #include "meshfuse/lowering/loop_kernel.h"
 
+#include <algorithm>
+
 namespace meshfuse {
 
 namespace {
@@ -22,7 +24,8 @@ class Printer {
       }
     }
     line(0, "for " + std::to_string(kernel_.parallelLoops) + " parallel loops" +
-                (kernel_.isLaneReduced ? "" : " and blocks of the lane"));
+                (kernel_.isLaneReduced ? "" : " and blocks of the lane") +
+                (kernel_.isSplit ? ", split" : ""));
     for (size_t k = 0; k < kernel_.sections.size(); ++k) {
       printSection(kernel_.sections[k]);
       if (k < kernel_.passes.size()) {
@@ -101,6 +104,24 @@ class Printer {
 };
 
 }  // namespace
+
+int32_t LoopKernel::calls() const noexcept {
+  if (!isSplit) {
+    return 1;
+  }
+  const auto reduces = [](const LoopPass& pass) { return !pass.folds.empty(); };
+  return static_cast<int32_t>(std::ranges::count_if(passes, reduces)) + 1;
+}
+
+std::vector<NodeId> splitFolds(const LoopKernel& kernel) {
+  std::vector<NodeId> folds;
+  if (kernel.isSplit) {
+    for (const LoopPass& pass : kernel.passes) {
+      folds.insert(folds.end(), pass.folds.begin(), pass.folds.end());
+    }
+  }
+  return folds;
+}
 
 std::string toText(const LoopKernel& kernel) { return Printer(kernel).print(); }
 

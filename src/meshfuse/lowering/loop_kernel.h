@@ -54,15 +54,25 @@ struct LoopKernel {
   int32_t parallelLoops = 0;
   int32_t serialLoops = 0;
   bool isLaneReduced = false;
+  /// Divided along the outermost reduced loop: pass k runs on its own, in call k of the kernel, for each part, and leaves
+  /// partial results that what comes after combines; the last call stores.
+  bool isSplit = false;
   std::vector<LoopSection> sections;
   std::vector<LoopPass> passes;
 
   /// Whether the lane's elements are in an array of accumulators each: reduced serial loops around a lane that is not.
   bool hasLaneAccumulators() const noexcept { return !isLaneReduced && graph.reduced != 0; }
+  /// Calls of a split kernel; 1 for others.
+  int32_t calls() const noexcept;
+  /// Whether the last of them runs for each part, to store what varies along reduced loops.
+  bool lastCallIsSplit() const noexcept { return isSplit && !passes.back().stores.empty(); }
 };
 
 /// The loops of a graph under a schedule whose nest has its reads, then its writes, as accesses.
 LoopKernel lower(KernelGraph graph, const Schedule& schedule);
+
+/// The folds whose parts leave partial results in tables, one each: none unless the kernel is split.
+std::vector<NodeId> splitFolds(const LoopKernel& kernel);
 
 /// One line a loop, section and statement.
 std::string toText(const LoopKernel& kernel);

@@ -34,6 +34,7 @@ class Lowering {
     kernel_.parallelLoops = static_cast<int32_t>(schedule_.parallel.size());
     kernel_.serialLoops = static_cast<int32_t>(schedule_.serial.size());
     kernel_.isLaneReduced = schedule_.isLaneReduced;
+    kernel_.isSplit = schedule_.isSplit;
     int32_t phases = 0;
     for (const Node& node : graph().nodes) {
       phases = std::max(phases, node.phase);

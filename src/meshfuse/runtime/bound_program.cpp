@@ -15,6 +15,7 @@
 #include "meshfuse/ops/concretize.h"
 #include "meshfuse/runtime/compile.h"
 #include "meshfuse/runtime/input_checks.h"
+#include "meshfuse/runtime/packed_tensors.h"
 #include "meshfuse/sharding/propagate.h"
 
 namespace meshfuse {
@@ -26,14 +27,14 @@ uint64_t nextId() noexcept {
   return next.fetch_add(1, std::memory_order_relaxed);
 }
 
-std::vector<InputShape> shapesOf(std::span<const ArgView> args) {
+std::vector<InputShape> shapesOf(const Fusion& fusion, std::span<const ArgView> args) {
   std::vector<InputShape> shapes;
-  for (const ArgView& arg : args) {
+  for (size_t i = 0; i < args.size(); ++i) {
     InputShape shape;
-    if (arg.isTensor()) {
-      shape.sizes = arg.sizes().vec();
+    if (args[i].isTensor()) {
+      shape.sizes = sizesInElements(fusion.val(fusion.inputs()[i]).tensor(), args[i]);
     } else {
-      shape.value = arg.scalar();
+      shape.value = args[i].scalar();
     }
     shapes.push_back(std::move(shape));
   }
@@ -83,7 +84,7 @@ c10::DimVector globalStridesOf(std::span<const int64_t> globalSizes,
   return strides;
 }
 
-/// What other ranks see of a program: its calls first, then what it takes.
+/// What other ranks see of a program: its calls first, then what it takes. The lines that follow tell programs of one summary apart.
 std::string summaryOf(const Fusion& fusion) {
   std::vector<std::string> calls;
   for (const Expr& expr : fusion.exprs()) {
@@ -101,6 +102,8 @@ std::string summaryOf(const Fusion& fusion) {
   return text;
 }
 
+std::string detailsOf(const Fusion& fusion) { return "\n" + print(fusion); }
+
 /// `, called with 2.0, 3`, or nothing without numbers.
 std::string numbersText(std::span<const ArgView> args) {
   std::vector<std::string> numbers;
@@ -115,11 +118,13 @@ std::string numbersText(std::span<const ArgView> args) {
 }  // namespace
 
 BoundProgram::BoundProgram(const Fusion& fusion, std::span<const ArgView> args,
-                           const CallContext& context, Signature signature)
+                           const CallContext& context, Signature signature,
+                           ProgramClasses& classes)
     : id_(nextId()),
       signature_(std::move(signature)),
       returnedInputs_(returnedInputs(fusion)),
-      writtenInputs_(writtenInputs(fusion)) {
+      writtenInputs_(writtenInputs(fusion)),
+      packedResults_(packedResults(fusion)) {
   checkInputs(fusion, args);
   checkTogether(fusion, args);
   checkLocalSizes(fusion, args, context.rank);
@@ -127,7 +132,7 @@ BoundProgram::BoundProgram(const Fusion& fusion, std::span<const ArgView> args,
   const auto isDistributed = [](const ArgView& arg) { return arg.isDistributed(); };
   const auto firstDistributed = std::find_if(args.begin(), args.end(), isDistributed);
   distributed_ = firstDistributed != args.end();
-  Fusion concrete = concretize(fusion, shapesOf(args));
+  Fusion concrete = concretize(fusion, shapesOf(fusion, args));
   if (distributed_) {
     mesh_ = firstDistributed->sharding->mesh;
     concrete = propagateShardings(concrete, shardingsOf(args));
@@ -141,14 +146,18 @@ BoundProgram::BoundProgram(const Fusion& fusion, std::span<const ArgView> args,
       for (const IterDomain& domain : type.domain) {
         layout.globalSizes.push_back(domain.extent.constant());
       }
+      if (const size_t i = outputs_.size(); !packedResults_.empty() && packedResults_[i] >= 0) {
+        layout.globalSizes[static_cast<size_t>(packedResults_[i])] /= 2;
+      }
       layout.isEven = meshfuse::isEven(*type.sharding, layout.globalSizes);
       outputs_.push_back(std::move(layout));
     }
   }
+  checkPackedOutputs(concrete, packedResults_);
   if (!context.dispatchAll) {
     elementwise_ = ElementwiseProgram::build(concrete, args);
     if (!elementwise_) {
-      compiled_ = compile(concrete, args, context.rank);
+      compiled_ = compile(concrete, args, context.rank, classes);
     }
   }
   if (elementwise_) {
@@ -200,6 +209,14 @@ const Fusion& BoundProgram::fusion() const {
                       : program_->fusion();
 }
 
+std::vector<ShardingId> BoundProgram::outputShardings() const {
+  std::vector<ShardingId> shardings;
+  for (const OutputLayout& layout : outputs_) {
+    shardings.push_back(layout.sharding);
+  }
+  return shardings;
+}
+
 std::string BoundProgram::toText() const {
   std::string text = elementwise_ ? "one loop over all elements:\n"
                      : compiled_  ? "compiled:\n" + compiled_->toText()
@@ -226,8 +243,9 @@ void BoundProgram::agree(std::span<const ArgView> args, const CallContext& conte
       fingerprint = hashMix(fingerprint, arg.scalar().hash());
     }
   }
-  context.collectives->agree(mesh_, fingerprint,
-                             [&] { return summaryOf(fusion()) + numbersText(args); });
+  context.collectives->agree(mesh_, fingerprint, [&] {
+    return summaryOf(fusion()) + numbersText(args) + detailsOf(fusion());
+  });
 }
 
 void BoundProgram::agreeOnce(std::span<const ArgView> args, const CallContext& context) const {
@@ -287,7 +305,7 @@ void BoundProgram::runCompiled(std::span<const ArgView> args, const CallContext&
   }
 }
 
-/// The outputs, then the values that are written into inputs.
+/// The outputs, then the values that are written into inputs, as torch holds them.
 std::vector<PolymorphicValue> BoundProgram::compute(std::span<const ArgView> args,
                                                     const CallContext& context) const {
   if (compiled_) {
@@ -297,10 +315,17 @@ std::vector<PolymorphicValue> BoundProgram::compute(std::span<const ArgView> arg
   }
   std::vector<std::vector<PolymorphicValue>> inputs(1);
   inputs[0].reserve(args.size());
-  for (const ArgView& arg : args) {
-    inputs[0].push_back(detachedValueOf(arg));
+  for (size_t i = 0; i < args.size(); ++i) {
+    inputs[0].push_back(unpackedInput(fusion(), i, detachedValueOf(args[i])));
   }
-  return std::move(program_->run(inputs, context.collectives).front());
+  std::vector<PolymorphicValue> results =
+      std::move(program_->run(inputs, context.collectives, context.device).front());
+  for (size_t i = 0; i < packedResults_.size(); ++i) {
+    if (packedResults_[i] >= 0) {
+      packResult(results[i], packedResults_[i]);
+    }
+  }
+  return results;
 }
 
 void BoundProgram::evaluate(std::span<const ArgView> args, const CallContext& context,
@@ -340,7 +365,7 @@ void BoundProgram::evaluate(std::span<const ArgView> args, const CallContext& co
   }
 }
 
-/// `computed` are the results of program_: the outputs, then the values that are written.
+/// `computed` are the results of compute(): the outputs, then the values that are written.
 void BoundProgram::write(const CallContext& context, std::span<const at::Tensor> targets,
                          std::span<PolymorphicValue> computed) const {
   const size_t outputCount = fusion().outputs().size();
@@ -357,7 +382,7 @@ void BoundProgram::agreeToWrite(const CallContext& context) const {
   }
   try {
     context.collectives->agree(mesh_, hashMix(fingerprint_, 1),
-                               [&] { return summaryOf(fusion()); });
+                               [&] { return summaryOf(fusion()) + detailsOf(fusion()); });
   } catch (const UserError& error) {
     throw UserError(error.kind(),
                     std::string("execute: no input was written, as not every rank has computed "

@@ -13,6 +13,7 @@
 #include "meshfuse/runtime/elementwise_program.h"
 #include "meshfuse/runtime/host_program.h"
 #include "meshfuse/runtime/input_writes.h"
+#include "meshfuse/runtime/program_class.h"
 #include "meshfuse/runtime/signature.h"
 
 namespace meshfuse {
@@ -22,8 +23,9 @@ class BoundProgram {
  public:
   /// Checks the arguments against the definition, settles sizes and shardings, chooses how to run. Throws UserError for
   /// arguments that do not fit and for shardings that would need what cannot be done.
+  /// `classes` are those of the fusion.
   BoundProgram(const Fusion& fusion, std::span<const ArgView> args, const CallContext& context,
-               Signature signature);
+               Signature signature, ProgramClasses& classes);
 
   /// Unique in the process, never used again; the cache id of the results.
   uint64_t id() const noexcept { return id_; }
@@ -38,6 +40,9 @@ class BoundProgram {
   /// of a distributed program agree on it before its first run, before others as the context's rank check says, and before any of
   /// them writes its inputs.
   void run(std::span<const ArgView> args, const CallContext& context, CallResults& results) const;
+
+  /// How the outputs lie; empty where they are plain tensors.
+  std::vector<ShardingId> outputShardings() const;
 
   /// How it runs, the fusion with this signature's sizes and placements (changes of placement are `reshard` calls), and the
   /// collectives with their bytes.
@@ -81,6 +86,7 @@ class BoundProgram {
   std::vector<OutputLayout> outputs_;
   std::vector<int32_t> returnedInputs_;  // as of returnedInputs()
   std::vector<uint32_t> writtenInputs_;
+  std::vector<int32_t> packedResults_;  // as of packedResults()
   std::optional<ElementwiseProgram> elementwise_;
   /// What the loop computes, for people; a Program has its own.
   std::optional<Fusion> elementwiseFusion_;

@@ -33,6 +33,11 @@ bool isCompilable(const ArgView& arg) {
                              !arg.tensor->is_conj() && !arg.tensor->is_neg());
 }
 
+/// Packed elements are unpacked on the way into the evaluator.
+bool isPacked(const Val& val) {
+  return val.dtype() == PrimType::Float4_e2m1fn || val.dtype() == PrimType::Float4_e2m1fn_x2;
+}
+
 TensorLayouts argumentLayouts(const Fusion& fusion, std::span<const ArgView> args) {
   TensorLayouts layouts(fusion.vals().size());
   for (size_t i = 0; i < args.size(); ++i) {
@@ -45,15 +50,12 @@ TensorLayouts argumentLayouts(const Fusion& fusion, std::span<const ArgView> arg
 }
 
 /// Library results that kernels read have the layout of fresh memory.
-void setCallLayouts(const Fusion& fusion, const Group& group, int64_t rank,
-                    TensorLayouts& layouts) {
-  for (const GroupCall& call : group.calls) {
-    for (ValId val : fusion.expr(call.expr).outputs) {
-      if (fusion.val(val).isTensor()) {
-        std::vector<int64_t> sizes = localSizesOf(fusion.val(val).tensor(), rank);
-        std::vector<int64_t> strides = rowMajorStrides(sizes);
-        layouts.set(val, {std::move(sizes), std::move(strides)});
-      }
+void setCallLayouts(const Fusion& fusion, const Expr& expr, int64_t rank, TensorLayouts& layouts) {
+  for (ValId val : expr.outputs) {
+    if (fusion.val(val).isTensor()) {
+      std::vector<int64_t> sizes = localSizesOf(fusion.val(val).tensor(), rank);
+      std::vector<int64_t> strides = rowMajorStrides(sizes);
+      layouts.set(val, {std::move(sizes), std::move(strides)});
     }
   }
 }
@@ -72,21 +74,35 @@ std::string groupsText(const Fusion& fusion, const std::vector<Group>& groups) {
   return text;
 }
 
-/// The groups as steps, kernels as launches without code.
-void bindGroups(const std::vector<Group>& groups, HostProgram::Parts& parts) {
-  const Fusion& fusion = parts.fusion;
+std::vector<ClassGroup> templatesOf(const Fusion& fusion, std::vector<Group> groups) {
+  std::vector<ClassGroup> result;
+  for (Group& group : groups) {
+    ClassGroup& made = result.emplace_back();
+    made.kind = group.kind;
+    if (group.kind == GroupKind::Kernel) {
+      made.kernel = kernelTemplate(fusion, std::move(group));
+    } else {
+      made.expr = group.calls.front().expr;
+    }
+  }
+  return result;
+}
+
+/// The groups as steps, kernels as launches whose code may be missing.
+void bindGroups(ProgramClass& programClass, HostProgram::Parts& parts) {
   const CacheSizes caches = cachesOfHost();
+  const Fusion& fusion = parts.fusion;
   const auto sizesOf = [&](ValId val) { return localSizesOf(fusion.val(val).tensor(), parts.rank); };
-  for (const Group& group : groups) {
+  for (ClassGroup& group : programClass.groups) {
     HostStep step;
     if (group.kind == GroupKind::Kernel) {
       step.kind = HostStepKind::Launch;
       step.launch = parts.launches.size();
-      parts.launches.push_back(bindKernel(fusion, group, sizesOf, parts.layouts, caches));
+      parts.launches.push_back(bindKernel(fusion, group.kernel, sizesOf, parts.layouts, caches));
     } else {
       step.kind = group.kind == GroupKind::Call ? HostStepKind::Call : HostStepKind::Reshard;
-      step.expr = group.calls.front().expr;
-      setCallLayouts(fusion, group, parts.rank, parts.layouts);
+      step.expr = group.expr;
+      setCallLayouts(fusion, fusion.expr(group.expr), parts.rank, parts.layouts);
     }
     parts.steps.push_back(std::move(step));
   }
@@ -94,18 +110,33 @@ void bindGroups(const std::vector<Group>& groups, HostProgram::Parts& parts) {
 
 /// False where the machine has no compiler.
 bool build(std::vector<KernelLaunch>& launches) {
+  std::vector<KernelVariant*> missing;
   std::vector<std::string> texts;
   for (const KernelLaunch& launch : launches) {
-    texts.push_back(launch.text);
+    if (launch.kernel->code == nullptr) {
+      missing.push_back(launch.kernel.get());
+      texts.push_back(launch.kernel->text);
+    }
+  }
+  if (missing.empty()) {
+    return true;
   }
   const std::vector<std::shared_ptr<const CpuKernel>> kernels = loadCpuKernels(texts);
-  for (size_t i = 0; i < launches.size(); ++i) {
+  for (size_t i = 0; i < missing.size(); ++i) {
     if (kernels[i] == nullptr) {
       return false;
     }
-    launches[i].code = kernels[i];
+    missing[i]->code = kernels[i];
   }
   return true;
+}
+
+std::string launchesText(const std::vector<KernelLaunch>& launches, bool withText) {
+  std::string text;
+  for (const KernelLaunch& launch : launches) {
+    text += withText ? launch.kernel->text : launch.kernel->schedule + "\n";
+  }
+  return text;
 }
 
 /// Uses of each value: which steps, and whether only kernels know it.
@@ -197,37 +228,36 @@ void placeTensors(HostProgram::Parts& parts, bool sharesMemory) {
 
 }  // namespace
 
-std::optional<HostProgram> compile(const Fusion& fusion, std::span<const ArgView> args,
-                                   int64_t rank) {
-  if (isSwitchedOff() || !std::ranges::all_of(args, isCompilable)) {
+std::optional<HostProgram> compile(Fusion& fusion, std::span<const ArgView> args, int64_t rank,
+                                   ProgramClasses& classes) {
+  if (isSwitchedOff() || !std::ranges::all_of(args, isCompilable) ||
+      std::ranges::any_of(fusion.vals(), isPacked)) {
     return std::nullopt;
   }
   PassRunner passes;
-  HostProgram::Parts parts;
-  parts.fusion = fusion;
-  parts.rank = rank;
-  parts.layouts = argumentLayouts(fusion, args);
-  const std::vector<Group> groups =
-      passes.run("segment", [&] { return segment(parts.fusion); },
-                 [&](const std::vector<Group>& result) { return groupsText(parts.fusion, result); });
-  if (std::ranges::none_of(groups,
-                           [](const Group& group) { return group.kind == GroupKind::Kernel; })) {
+  const std::shared_ptr<ProgramClass> programClass = classes.get(classKeyOf(fusion));
+  // Sizes of one class are compiled one after the other: the second finds the first one's kernels.
+  const std::scoped_lock lock(programClass->mutex);
+  if (programClass->groups.empty()) {
+    std::vector<Group> groups =
+        passes.run("segment", [&] { return segment(fusion); },
+                   [&](const std::vector<Group>& result) { return groupsText(fusion, result); });
+    programClass->groups = templatesOf(fusion, std::move(groups));
+  }
+  const auto isKernel = [](const ClassGroup& group) { return group.kind == GroupKind::Kernel; };
+  if (std::ranges::none_of(programClass->groups, isKernel)) {
     return std::nullopt;
   }
-  passes.run("bind",
-             [&] {
-               bindGroups(groups, parts);
-               return 0;
-             },
-             [&](int) {
-               std::string text;
-               for (const KernelLaunch& launch : parts.launches) {
-                 text += launch.schedule + "\n" + launch.text;
-               }
-               return text;
-             });
-  if (!passes.run("build", [&] { return build(parts.launches); },
-                  [](bool isBuilt) { return std::string(isBuilt ? "built" : "no compiler"); })) {
+  HostProgram::Parts parts;
+  parts.rank = rank;
+  parts.layouts = argumentLayouts(fusion, args);
+  parts.fusion = std::move(fusion);
+  passes.run("schedule", [&] { return bindGroups(*programClass, parts), 0; },
+             [&](int) { return launchesText(parts.launches, false); });
+  const bool isBuilt = passes.run("build", [&] { return build(parts.launches); },
+                                  [&](bool) { return launchesText(parts.launches, true); });
+  if (!isBuilt) {
+    fusion = std::move(parts.fusion);
     return std::nullopt;
   }
   placeTensors(parts, !passes.isSkipped("memory"));

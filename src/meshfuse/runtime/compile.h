@@ -6,13 +6,15 @@
 
 #include "meshfuse/runtime/arg_view.h"
 #include "meshfuse/runtime/host_program.h"
+#include "meshfuse/runtime/program_class.h"
 
 namespace meshfuse {
 
 /// The program of `fusion` (constant extents, shardings settled) for arguments with these layouts on the rank with that linear
-/// mesh index. nullopt where nothing is to be compiled: tensors of other devices, no call that a kernel computes, compilation
+/// mesh index. `classes` are those of the definition, which later sizes find kernels in. The fusion is moved into the program.
+/// nullopt, and the fusion as it was, where nothing is to be compiled: tensors of other devices, no call that a kernel computes, compilation
 /// switched off (`MESHFUSE_COMPILE=0`), or no compiler on the machine.
-std::optional<HostProgram> compile(const Fusion& fusion, std::span<const ArgView> args,
-                                   int64_t rank);
+std::optional<HostProgram> compile(Fusion& fusion, std::span<const ArgView> args, int64_t rank,
+                                   ProgramClasses& classes);
 
 }  // namespace meshfuse

@@ -218,10 +218,20 @@ std::optional<std::string> DiskCache::store(const ContentHash& name, std::string
     unsweptAllowance_ = static_cast<int64_t>(settings_.capacity / 64);
     sweep(entry.size());
   }
-  std::string temporary =
+  const std::string pattern =
       settings_.directory + "/" + name.hex() + ".XXXXXX" + std::string(kTemporaryEnding);
-  OpenFile file(
-      ::mkostemps(temporary.data(), static_cast<int>(kTemporaryEnding.size()), O_CLOEXEC));
+  std::string temporary;
+  const auto open = [&] {
+    temporary = pattern;
+    return ::mkostemps(temporary.data(), static_cast<int>(kTemporaryEnding.size()), O_CLOEXEC);
+  };
+  int descriptor = open();
+  if (descriptor < 0 && errno == ENOENT) {
+    // Somebody has emptied the caches of the system.
+    makeDirectory(settings_.directory);
+    descriptor = refusalOf(settings_.directory).empty() ? open() : -1;
+  }
+  OpenFile file(descriptor);
   if (!file) {
     return std::nullopt;
   }

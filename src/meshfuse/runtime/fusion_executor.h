@@ -29,6 +29,12 @@ class FusionExecutor {
   /// Other kinds throw UserError(Type).
   KernelArgumentHolder execute(const KernelArgumentHolder& inputs, const CallContext& context = {});
 
+  /// Whether a program for such arguments has been bound; false for arguments that do not fit.
+  bool isBound(std::span<const ArgView> args, const CallContext& context);
+
+  /// How the outputs of the last call lie, none for plain tensors; UserError(Runtime) before the first call.
+  std::vector<ShardingId> outputShardings();
+
   /// The program of the last call as text (BoundProgram::toText); empty before the first call.
   std::string explain();
 
@@ -47,6 +53,7 @@ class FusionExecutor {
   std::vector<uint8_t> valueMatters_;
   std::vector<uint32_t> writtenInputs_;
   std::vector<int32_t> returnedInputs_;
+  ProgramClasses classes_;
   ProgramCache cache_;
 };
 

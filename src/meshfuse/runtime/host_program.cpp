@@ -78,7 +78,10 @@ struct HostProgram::Running {
   size_t firstResult = 0;
   char* temporaries = nullptr;
   c10::SmallVector<void*, 8> fresh = {};  // addresses, by fresh tensor
-  int64_t dividedByZero = 0;
+  struct {
+    int64_t dividedByZero = 0;
+    int64_t call = 0;
+  } status = {};
   std::optional<RankState> state = std::nullopt;  // where calls are made
 };
 
@@ -133,7 +136,7 @@ void HostProgram::bindLaunches() {
   int64_t bytes = 0;
   for (const KernelLaunch& launch : parts_.launches) {
     BoundLaunch& bound = bound_.emplace_back();
-    bound.entry = launch.code->entry();
+    bound.entry = launch.kernel->code->entry();
     for (ValId val : launch.tensors) {
       const TensorPlace& place = *placeOf[indexOf(val)];
       Source source{place.kind};
@@ -211,7 +214,7 @@ void HostProgram::launch(size_t index, Running& running) const {
     return;
   }
   c10::SmallVector<void*, 16> pointers;
-  pointers.push_back(&running.dividedByZero);
+  pointers.push_back(&running.status);
   for (const Source& source : bound.tensors) {
     switch (source.kind) {
       case TensorPlace::Kind::Argument:
@@ -231,18 +234,36 @@ void HostProgram::launch(size_t index, Running& running) const {
                              : toScalar(running.state->values[indexOf(source.val)]);
     numbers.push_back(numberOf(ofKind(fusion().val(source.val).dtype(), value)));
   }
-  const int64_t* integers = launch.integers.data();
-  if (launch.iterations <= launch.grain) {
-    bound.entry(pointers.data(), integers, numbers.data(), 0, launch.iterations);
-  } else {
-    at::parallel_for(0, launch.iterations, launch.grain, [&](int64_t begin, int64_t end) {
-      bound.entry(pointers.data(), integers, numbers.data(), begin, end);
-    });
+  c10::SmallVector<c10::DataPtr, 2> partials;
+  for (int64_t bytes : launch.partials) {
+    partials.push_back(temporaryMemory(bytes));
+    pointers.push_back(partials.back().get());
   }
-  if (running.dividedByZero != 0) {
+  runKernel(index, pointers.data(), numbers.data(), running);
+  if (running.status.dividedByZero != 0) {
     throwUser(ErrorKind::ZeroDivision,
               {launch.divisionOp, "the divisor of an integer division is not zero",
                "got a divisor with zeros (ZeroDivisionError)", "divide by non-zero numbers"});
+  }
+}
+
+void HostProgram::runKernel(size_t index, void** pointers, const void* numbers,
+                            Running& running) const {
+  const KernelLaunch& launch = parts_.launches[index];
+  const KernelVariant& kernel = *launch.kernel;
+  const CpuKernelFunction entry = bound_[index].entry;
+  const int64_t* integers = launch.integers.data();
+  for (int32_t call = 0; call < kernel.calls; ++call) {
+    running.status.call = call;
+    const bool isWhole = call + 1 == kernel.calls && !kernel.lastCallIsSplit;
+    const int64_t iterations = launch.iterations * (isWhole ? 1 : launch.splits);
+    if (iterations <= launch.grain) {
+      entry(pointers, integers, numbers, 0, iterations);
+    } else {
+      at::parallel_for(0, iterations, launch.grain, [&](int64_t begin, int64_t end) {
+        entry(pointers, integers, numbers, begin, end);
+      });
+    }
   }
 }
 
@@ -298,7 +319,7 @@ std::string HostProgram::toText() const {
       continue;
     }
     const KernelLaunch& launch = parts_.launches[step.launch];
-    text += "launch kernel " + std::to_string(step.launch) + " (" + launch.schedule + "), " +
+    text += "launch kernel " + std::to_string(step.launch) + " (" + launch.kernel->schedule + "), " +
             std::to_string(launch.bytes) + " bytes:";
     for (ValId val : launch.tensors) {
       text += " " + fusion().nameOf(val);

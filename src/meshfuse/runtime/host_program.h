@@ -97,6 +97,7 @@ class HostProgram {
 
   void bindLaunches();
   void launch(size_t index, Running& running) const;
+  void runKernel(size_t index, void** pointers, const void* numbers, Running& running) const;
   void call(const HostStep& step, Running& running) const;
   void collectResults(Running& running) const;
 

@@ -45,29 +45,23 @@ int64_t rowBytesOf(const KernelGraph& graph) {
   return std::max<int64_t>(bytes, 1);
 }
 
-}  // namespace
-
-Nest nestOf(const KernelGraph& graph, const Group& group, const TensorLayouts& layouts) {
+Nest nestOf(const KernelTemplate& kernel, const TensorLayouts& layouts) {
+  const Group& group = kernel.group;
   Nest nest;
   for (const GroupLoop& loop : group.loops) {
     nest.extents.push_back(layouts[loop.val].sizes[static_cast<size_t>(loop.dim)]);
     nest.isReduced.push_back(loop.isReduced ? 1 : 0);
   }
-  for (const GraphTensor& read : graph.reads) {
+  for (const GraphTensor& read : kernel.graph.reads) {
     nest.accesses.push_back(accessOf(read, false, group.loops.size(), layouts));
   }
-  for (const GraphTensor& write : graph.writes) {
+  for (const GraphTensor& write : kernel.graph.writes) {
     nest.accesses.push_back(accessOf(write, true, group.loops.size(), layouts));
   }
-  nest.work = 1;
-  for (const Node& node : graph.nodes) {
-    nest.work += workOf(node);
-  }
-  nest.rowBytes = rowBytesOf(graph);
+  nest.work = kernel.work;
+  nest.rowBytes = kernel.rowBytes;
   return nest;
 }
-
-namespace {
 
 /// The order of an output's dimensions in memory, outermost first.
 std::vector<size_t> memoryOrder(const KernelGraph& graph, const GraphTensor& output,
@@ -146,46 +140,91 @@ std::vector<int64_t> rowMajorStrides(std::span<const int64_t> sizes) {
   return denseStrides(sizes, order);
 }
 
-KernelLaunch bindKernel(const Fusion& fusion, const Group& group,
-                        const std::function<std::vector<int64_t>(ValId)>& sizesOf,
-                        TensorLayouts& layouts, const CacheSizes& caches) {
-  KernelGraph graph = buildGraph(fusion, group);
-  for (const GraphTensor& write : graph.writes) {
+KernelTemplate kernelTemplate(const Fusion& fusion, Group group) {
+  KernelTemplate kernel;
+  kernel.group = std::move(group);
+  kernel.graph = buildGraph(fusion, kernel.group);
+  for (const Node& node : kernel.graph.nodes) {
+    kernel.work += workOf(node);
+    if (dividesIntegers(node)) {
+      kernel.divisionOp = pointwiseRows()[static_cast<size_t>(node.index)].name;
+    }
+  }
+  kernel.rowBytes = rowBytesOf(kernel.graph);
+  return kernel;
+}
+
+namespace {
+
+void settleOutputLayouts(const Fusion& fusion, const KernelTemplate& kernel,
+                         const std::function<std::vector<int64_t>(ValId)>& sizesOf,
+                         TensorLayouts& layouts) {
+  for (const GraphTensor& write : kernel.graph.writes) {
     const std::vector<int64_t>& strideOrder = fusion.val(write.val).tensor().strideOrder;
     std::vector<int64_t> sizes = sizesOf(write.val);
     std::vector<int64_t> strides =
-        denseStrides(sizes, strideOrder.empty() ? memoryOrder(graph, write, layouts)
+        denseStrides(sizes, strideOrder.empty() ? memoryOrder(kernel.graph, write, layouts)
                                                 : orderOfStrideOrder(strideOrder));
     layouts.set(write.val, {std::move(sizes), std::move(strides)});
   }
-  for (const GroupLoop& loop : group.loops) {
+  for (const GroupLoop& loop : kernel.group.loops) {
     if (!layouts.isKnown(loop.val)) {
       // An intermediate that stays in registers has sizes and no memory.
       layouts.set(loop.val, {sizesOf(loop.val), {}});
     }
   }
-  const Nest nest = nestOf(graph, group, layouts);
+}
+
+std::shared_ptr<KernelVariant> variantFor(KernelTemplate& kernel, const Schedule& schedule) {
+  std::vector<int32_t> structure = structureOf(schedule);
+  for (const std::shared_ptr<KernelVariant>& variant : kernel.variants) {
+    if (variant->structure == structure) {
+      return variant;
+    }
+  }
+  const LoopKernel loops = lower(kernel.graph, schedule);
+  auto variant = std::make_shared<KernelVariant>();
+  variant->structure = std::move(structure);
+  variant->schedule = toText(schedule);
+  variant->slots = integerSlots(loops);
+  variant->calls = loops.calls();
+  variant->lastCallIsSplit = loops.lastCallIsSplit();
+  for (NodeId fold : splitFolds(loops)) {
+    variant->partialBytes.push_back(bytesOf(loops.graph.node(fold).compute));
+  }
+  variant->text = cpuText(loops);
+  kernel.variants.push_back(variant);
+  return variant;
+}
+
+}  // namespace
+
+KernelLaunch bindKernel(const Fusion& fusion, KernelTemplate& kernel,
+                        const std::function<std::vector<int64_t>(ValId)>& sizesOf,
+                        TensorLayouts& layouts, const CacheSizes& caches) {
+  settleOutputLayouts(fusion, kernel, sizesOf, layouts);
+  const Nest nest = nestOf(kernel, layouts);
   const Schedule schedule = chooseSchedule(nest, caches);
   KernelLaunch launch;
-  for (const auto* tensors : {&graph.reads, &graph.writes}) {
+  for (const auto* tensors : {&kernel.graph.reads, &kernel.graph.writes}) {
     for (const GraphTensor& tensor : *tensors) {
       launch.tensors.push_back(tensor.val);
     }
   }
-  launch.writes = graph.writes.size();
-  launch.numbers = graph.numbers;
-  for (const Node& node : graph.nodes) {
-    if (dividesIntegers(node)) {
-      launch.divisionOp = pointwiseRows()[static_cast<size_t>(node.index)].name;
-    }
-  }
+  launch.writes = kernel.graph.writes.size();
+  launch.numbers = kernel.graph.numbers;
   launch.bytes = bytesOf(nest);
-  const LoopKernel kernel = lower(std::move(graph), schedule);
-  launch.integers = bindIntegers(kernel, schedule);
+  launch.divisionOp = kernel.divisionOp;
+  launch.kernel = variantFor(kernel, schedule);
+  launch.integers = bindIntegers(launch.kernel->slots, schedule);
   launch.iterations = schedule.iterations;
   launch.grain = schedule.grain;
-  launch.schedule = toText(schedule);
-  launch.text = cpuText(kernel);
+  launch.splits = schedule.splits;
+  const int64_t elements =
+      schedule.iterations * schedule.splits * (schedule.isLaneReduced ? 1 : schedule.laneBlock);
+  for (int64_t bytes : launch.kernel->partialBytes) {
+    launch.partials.push_back(bytes * elements);
+  }
   return launch;
 }
 

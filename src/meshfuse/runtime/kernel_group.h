@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "meshfuse/lowering/kernel_graph.h"
+#include "meshfuse/lowering/kernel_integers.h"
 #include "meshfuse/runtime/cpu_kernel.h"
 #include "meshfuse/scheduling/schedule.h"
 
@@ -37,7 +38,31 @@ class TensorLayouts {
   std::vector<uint8_t> isKnown_;
 };
 
-/// One kernel of a program.
+/// A kernel for all sizes that are scheduled alike.
+struct KernelVariant {
+  std::vector<int32_t> structure;  // of its schedule
+  std::string schedule;
+  IntegerSlots slots;
+  std::vector<int64_t> partialBytes;  // of one partial result, by table of a split kernel
+  int32_t calls = 1;
+  bool lastCallIsSplit = false;
+  std::string text;
+  std::shared_ptr<const CpuKernel> code;
+};
+
+/// What is known of a kernel group before sizes are: its graph, and the variants that were needed so far.
+struct KernelTemplate {
+  Group group;
+  KernelGraph graph;
+  int64_t work = 1;      // as of Nest
+  int64_t rowBytes = 0;  // as of Nest
+  /// The operation that divides whole numbers, for its error; empty where none does.
+  std::string divisionOp;
+  std::vector<std::shared_ptr<KernelVariant>> variants;
+};
+KernelTemplate kernelTemplate(const Fusion& fusion, Group group);
+
+/// One kernel of a program, bound to sizes and strides.
 struct KernelLaunch {
   std::vector<ValId> tensors;  // reads, then writes
   size_t writes = 0;           // how many of them are written
@@ -45,22 +70,19 @@ struct KernelLaunch {
   std::vector<int64_t> integers;
   int64_t iterations = 0;
   int64_t grain = 1;
+  int64_t splits = 1;
+  /// Bytes of each table of partial results.
+  std::vector<int64_t> partials;
   /// Bytes that it reads and writes.
   int64_t bytes = 0;
-  std::string text;
-  std::string schedule;
-  /// The operation that divides whole numbers, for its error; empty where none does.
   std::string divisionOp;
-  std::shared_ptr<const CpuKernel> code;
+  std::shared_ptr<KernelVariant> kernel;  // its code may be missing yet
 };
 
-/// The nest of a graph for these layouts.
-Nest nestOf(const KernelGraph& graph, const Group& group, const TensorLayouts& layouts);
-
-/// The launch of a group, without its code. `sizesOf` gives the local sizes of its outputs, whose layouts it settles: the stride
-/// order of their type; else, without reductions, the memory order of the first tensor that is read along all of their loops, as
-/// torch's elementwise operations keep it; else row-major.
-KernelLaunch bindKernel(const Fusion& fusion, const Group& group,
+/// The launch of a group. `sizesOf` gives the local sizes of its outputs, whose layouts it settles: the stride order of their
+/// type; else, without reductions, the memory order of the first tensor that is read along all of their loops, as torch's
+/// elementwise operations keep it; else row-major. Adds a variant where none is like the schedule.
+KernelLaunch bindKernel(const Fusion& fusion, KernelTemplate& kernel,
                         const std::function<std::vector<int64_t>(ValId)>& sizesOf,
                         TensorLayouts& layouts, const CacheSizes& caches);
 

@@ -21,8 +21,7 @@ struct PassName {
 constexpr auto kPasses = std::to_array<PassName>({
     {"clean", true},
     {"segment", false},
-    {"bind", false},
-    {"text", false},
+    {"schedule", false},
     {"build", false},
     {"memory", true},
 });

@@ -168,12 +168,13 @@ void chooseBlocks(const Nest& nest, const CacheSizes& caches, Schedule& schedule
   const int64_t outer = product(schedule.parallel);
   const int64_t reducedElements = product(schedule.serial);
   const int64_t extent = std::max<int64_t>(schedule.lane.extent, 1);
-  const int64_t elementWork = std::max<int64_t>(nest.work, 1) * std::max<int64_t>(reducedElements, 1);
+  const int64_t elementWork = std::max<int64_t>(nest.work, 1) *
+                              std::max<int64_t>(reducedElements / schedule.splits, 1);
   if (schedule.isLaneReduced) {
     schedule.laneBlock = extent;
   } else {
     int64_t block = extent;
-    if (outer < caches.threads * 4) {
+    if (outer * schedule.splits < caches.threads * 4) {
       const int64_t pieces = ceilOf(caches.threads * (outer > 1 ? 4 : 1), std::max<int64_t>(outer, 1));
       block = std::max(ceilOf(extent, pieces), std::min<int64_t>(extent, ceilOf(kThreadWork, elementWork)));
       block = std::min(extent, ceilOf(block, 64) * 64);
@@ -192,8 +193,32 @@ void chooseBlocks(const Nest& nest, const CacheSizes& caches, Schedule& schedule
   schedule.iterations = schedule.lane.extent == 0 && !schedule.isLaneReduced
                             ? 0
                             : outer * schedule.laneBlocks;
-  const int64_t iterationWork = schedule.laneBlock * elementWork;
+  const int64_t iterationWork =
+      (schedule.isLaneReduced && schedule.serial.empty() ? ceilOf(extent, schedule.splits)
+                                                         : schedule.laneBlock) *
+      elementWork;
   schedule.grain = std::max<int64_t>(1, ceilOf(kThreadWork, std::max<int64_t>(iterationWork, 1)));
+}
+
+/// The number of columns does not count: how they are divided depends on the number of threads.
+void chooseSplits(Schedule& schedule) {
+  if (!schedule.hasReduction || product(schedule.parallel) >= kSplitIterations) {
+    return;
+  }
+  const ScheduledLoop& outermost =
+      schedule.serial.empty() ? schedule.lane : schedule.serial.front();
+  int64_t inner = schedule.serial.empty() ? 1 : schedule.lane.extent;
+  for (size_t i = 1; i < schedule.serial.size(); ++i) {
+    inner *= schedule.serial[i].extent;
+  }
+  const int64_t size = std::max<int64_t>(1, kSplitElements / std::max<int64_t>(inner, 1));
+  if (outermost.extent < 2 * size) {
+    return;
+  }
+  schedule.isSplit = true;
+  schedule.keepsRows = false;
+  schedule.splitSize = size;
+  schedule.splits = ceilOf(outermost.extent, size);
 }
 
 }  // namespace
@@ -215,10 +240,33 @@ Schedule chooseSchedule(const Nest& nest, const CacheSizes& caches) {
   }
   schedule.keepsRows = schedule.isLaneReduced && schedule.serial.empty() && nest.rowBytes > 0 &&
                        schedule.lane.extent <= kRowElements;
+  chooseSplits(schedule);
   chooseBlocks(nest, caches, schedule);
   const Traffic traffic = trafficOf(nest);
   schedule.streams = traffic.all > caches.lastLevelBytes && traffic.written > caches.lastLevelBytes / 4;
   return schedule;
+}
+
+std::vector<int32_t> structureOf(const Schedule& schedule) {
+  std::vector<int32_t> words = {static_cast<int32_t>(schedule.parallel.size()),
+                                static_cast<int32_t>(schedule.serial.size()),
+                                (schedule.isLaneReduced ? 1 : 0) + (schedule.keepsRows ? 2 : 0) +
+                                    (schedule.isSplit ? 4 : 0)};
+  const auto addLoop = [&words](const ScheduledLoop& loop, bool isLane) {
+    words.push_back(static_cast<int32_t>(loop.loops.size()));
+    words.insert(words.end(), loop.loops.begin(), loop.loops.end());
+    for (int64_t stride : loop.strides) {
+      words.push_back(stride == 0 ? 0 : isLane && stride == 1 ? 1 : 2);
+    }
+  };
+  for (const ScheduledLoop& loop : schedule.parallel) {
+    addLoop(loop, false);
+  }
+  for (const ScheduledLoop& loop : schedule.serial) {
+    addLoop(loop, false);
+  }
+  addLoop(schedule.lane, true);
+  return words;
 }
 
 std::string toText(const Schedule& schedule) {
@@ -240,7 +288,7 @@ std::string toText(const Schedule& schedule) {
   if (schedule.isLaneReduced) {
     text += " reduced";
   }
-  return text + (schedule.keepsRows ? " keeps rows" : "");
+  return text + (schedule.keepsRows ? " keeps rows" : "") + (schedule.isSplit ? " split" : "");
 }
 
 }  // namespace meshfuse

@@ -47,11 +47,16 @@ struct Schedule {
   bool hasReduction = false;
   /// Values that a later pass over a row needs are kept in a buffer of kRowElements instead of computed again.
   bool keepsRows = false;
+  /// Few iterations reduce much each: the outermost reduced loop is divided into `splits` parts of `splitSize`, whose partial
+  /// results are combined in order. That depends on sizes alone, so that results are the same for any number of threads.
+  bool isSplit = false;
 
   // Below: bound, not compiled in.
   int64_t laneBlock = 1;   // elements of the lane in one parallel iteration
   int64_t laneBlocks = 1;  // how many of those there are
-  int64_t iterations = 0;  // parallel iterations in all
+  int64_t iterations = 0;  // parallel iterations in all, before splitting
+  int64_t splits = 1;
+  int64_t splitSize = 0;
   int64_t grain = 1;       // the fewest of them that are worth a thread
   bool streams = false;    // results are written past the caches
 };
@@ -60,6 +65,11 @@ struct Schedule {
 inline constexpr int64_t kRowElements = 16384;
 /// The most elements of a lane block next to reduced serial loops, whose accumulators stay in the level-1 cache.
 inline constexpr int64_t kBlockElements = 2048;
+
+/// Reduced elements that make one part of a split reduction.
+inline constexpr int64_t kSplitElements = 65536;
+/// Kernels with fewer parallel iterations are split.
+inline constexpr int64_t kSplitIterations = 16;
 
 /// What is known of the machine's caches.
 struct CacheSizes {
@@ -72,7 +82,10 @@ struct CacheSizes {
 /// run merged, and as the lane the loop along which most bytes are contiguous.
 Schedule chooseSchedule(const Nest& nest, const CacheSizes& caches);
 
-/// `parallel l0*l1 lane l2 reduced keeps rows`: the part that is compiled in.
+/// The part that is compiled in, as words: schedules of one nest with equal words have one kernel.
+std::vector<int32_t> structureOf(const Schedule& schedule);
+
+/// `parallel l0*l1 lane l2 reduced keeps rows`, the loops of that part.
 std::string toText(const Schedule& schedule);
 
 }  // namespace meshfuse

@@ -11,6 +11,7 @@
 #include "meshfuse/base/error.h"
 #include "meshfuse/frontend/python/parse_arguments.h"
 #include "meshfuse/frontend/python/torch_objects.h"
+#include "meshfuse/runtime/input_checks.h"
 
 namespace nb = nanobind;
 
@@ -215,6 +216,9 @@ void CallArguments::addTensor(const at::Tensor& tensor) {
   if (!isPlain(impl->key_set())) [[unlikely]] {
     return addLazy(tensor);
   }
+  if (impl->autograd_meta() != nullptr) [[unlikely]] {
+    checkTangent(tensor, views_.size());
+  }
   views_.push_back(ArgView::of(impl));
 }
 
@@ -223,6 +227,7 @@ void CallArguments::addLazy(const at::Tensor& tensor) {
   if (!keys.has_any(kLazyKeys) || !isPlain(keys - kLazyKeys)) {
     refuseTensor(tensor, views_.size());
   }
+  checkTangent(tensor, views_.size());
   const at::NoGradGuard noGrad;
   settled_.push_back(tensor.resolve_conj().resolve_neg());
   views_.push_back(ArgView::of(settled_.back().unsafeGetTensorImpl()));
@@ -230,6 +235,7 @@ void CallArguments::addLazy(const at::Tensor& tensor) {
 }
 
 void CallArguments::addDtensor(PyObject* dtensor) {
+  checkTangent(tensorOf(dtensor), views_.size());
   const DtensorParts parts = readDtensor(dtensor, views_.size());
   keep(parts.local);
   if (mesh_ == nullptr) {

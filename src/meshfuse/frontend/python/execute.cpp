@@ -5,7 +5,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include "meshfuse/base/error.h"
 #include "meshfuse/base/text.h"
@@ -31,7 +36,8 @@ constexpr const char* kDoc =
     "tuples among them are "
     "flattened. Returns the list of outputs. With DTensors in, DTensors come out. device may name "
     "the "
-    "device that the tensors are on. save_repro_inputs keeps what the inputs look like for "
+    "device that the tensors are on; without tensors it is the one that they are made on, the CPU "
+    "by default. save_repro_inputs keeps what the inputs look like for "
     "last_repro_script(). The options are names that nvFuser has (others are a RuntimeError); no "
     "result depends on them.";
 
@@ -123,14 +129,28 @@ void checkOptionNames(PyObject* options, const std::string& what,
              "leave device out, or move the tensors"});
 }
 
-/// The device may be named, but only as the one the tensors are on; without tensors, and with 0-dim CPU ones alone, that is
-/// the CPU.
-void checkDevice(PyObject* given, std::span<const ArgView> args) {
+/// Whether torch has the device, of the kinds that tensors are made on here.
+bool isUsable(nb::handle device, std::string_view type) {
+  if (type != "cuda") {
+    return type == "cpu" || type == "meta";
+  }
+  nb::object cuda = nb::module_::import_("torch").attr("cuda");
+  const auto count = nb::cast<int64_t>(cuda.attr("device_count")());
+  nb::object index = device.attr("index");
+  return nb::cast<bool>(cuda.attr("is_available")()) &&
+         (index.is_none() || nb::cast<int64_t>(index) < count);
+}
+
+/// The device may be named: the one that the tensors are on, where 0-dim ones on the CPU alone are none, and without arguments
+/// that are tensors the one to make results on, which is returned.
+std::optional<c10::Device> deviceFor(PyObject* given, std::span<const ArgView> args) {
   nb::object device = nb::module_::import_("torch").attr("device")(nb::handle(given));
   const std::string type = nb::cast<std::string>(nb::str(device.attr("type")));
   nb::object index = device.attr("index");
   bool isSettled = false;
+  bool hasTensors = false;
   for (const ArgView& arg : args) {
+    hasTensors = hasTensors || arg.isTensor();
     if (!arg.isTensor() || (arg.tensor->dim() == 0 && arg.tensor->device().is_cpu())) {
       continue;
     }
@@ -141,15 +161,22 @@ void checkDevice(PyObject* given, std::span<const ArgView> args) {
       refuseDevice(device, "tensors on " + actual.str());
     }
   }
-  if (!isSettled && type != "cpu") {
+  if (isSettled || (hasTensors && type == "cpu")) {
+    return std::nullopt;
+  }
+  if (hasTensors) {
     refuseDevice(device, "no tensors but 0-dim ones on the CPU");
   }
+  if (!isUsable(device, type)) {
+    throwUser(ErrorKind::Value,
+              {"execute", "results are made on a device that torch has",
+               "got device " + nb::cast<std::string>(nb::str(device)),
+               "name cpu, meta or a cuda device of this machine, or leave device out"});
+  }
+  return c10::Device(nb::cast<std::string>(nb::str(device)));
 }
 
-void checkOptions(const Parameters& parameters, std::span<const ArgView> args) {
-  if (parameters.device != nullptr && parameters.device != Py_None) {
-    checkDevice(parameters.device, args);
-  }
+void checkOptions(const Parameters& parameters) {
   checkOptionNames(parameters.enableOptions, "enable_option", enableOptions());
   checkOptionNames(parameters.disableOptions, "disable_option", disableOptions());
 }
@@ -209,6 +236,15 @@ void giveBackDtensors(const FusionExecutor& executor, const CallArguments& argum
   }
 }
 
+void bindToMesh(CallContext& context, MeshRecord* mesh) {
+  if (mesh != nullptr) {
+    context.binding = mesh->binding().id();
+    context.rank = mesh->linearRank();
+    context.collectives = &mesh->collectives();
+    context.rankCheck = mesh->rankCheck();
+  }
+}
+
 PyObject* run(PyObject* self, Parameters parameters, Way way) {
   if (!nb::inst_ready(self)) {
     throwUser(ErrorKind::Runtime, {"execute", "Fusion does not exist!", "__init__ has not run",
@@ -226,18 +262,16 @@ PyObject* run(PyObject* self, Parameters parameters, Way way) {
   CallArguments arguments;
   arguments.collect(parameters.inputs);
   if (way == Way::WithOptions) {
-    checkOptions(parameters, arguments.views());
+    checkOptions(parameters);
   }
   CallContext context;
+  if (parameters.device != nullptr && parameters.device != Py_None) {
+    context.device = deviceFor(parameters.device, arguments.views());
+  }
   context.blocking = {releaseInterpreter, takeInterpreter};
   context.dispatchAll = way == Way::OpByOp || dispatchModeIsActive();
   const std::shared_ptr<MeshRecord>& mesh = arguments.mesh();
-  if (mesh != nullptr) {
-    context.binding = mesh->binding().id();
-    context.rank = mesh->linearRank();
-    context.collectives = &mesh->collectives();
-    context.rankCheck = mesh->rankCheck();
-  }
+  bindToMesh(context, mesh.get());
   if (mesh != nullptr && !executor.writtenInputs().empty()) {
     checkWrittenDtensors(executor, arguments);
   }
@@ -297,6 +331,38 @@ PyObject* executeOpByOp(PyObject* self, PyObject* inputs) noexcept {
   return guarded([&] { return run(self, {.inputs = inputs}, Way::OpByOp); });
 }
 
+/// Whether a call with these arguments has its program.
+bool isPrepared(const DefinitionObject& self, nb::handle inputs) {
+  CallArguments arguments;
+  arguments.collect(inputs.ptr());
+  CallContext context;
+  context.dispatchAll = dispatchModeIsActive();
+  bindToMesh(context, arguments.mesh().get());
+  return definitionToRun(self).executor().isBound(arguments.views(), context);
+}
+
+using PlacementParts = std::tuple<int, int64_t, int64_t, std::string>;
+
+/// For each output of the last call the ranks and the shape of its mesh and its placements; nothing where there is no mesh.
+nb::list outputShardings(const DefinitionObject& self) {
+  nb::list shardings;
+  for (const ShardingId id : definitionToRun(self).executor().outputShardings()) {
+    std::vector<int64_t> ranks;
+    for (int64_t i = 0; i < id->mesh.size(); ++i) {
+      ranks.push_back(id->mesh.rankAtLinear(i));
+    }
+    std::vector<PlacementParts> placements;
+    for (const Placement& placement : id->placements) {
+      placements.emplace_back(static_cast<int>(placement.kind), placement.dim,
+                              placement.splitFactor, nameOf(placement.reduce));
+    }
+    const std::span<const int64_t> shape = id->mesh.shape();
+    shardings.append(nb::make_tuple(ranks, std::vector<int64_t>(shape.begin(), shape.end()),
+                                    placements, id->mesh.toText()));
+  }
+  return shardings;
+}
+
 }  // namespace
 
 nb::class_<DefinitionObject> bindExecute(nb::module_& module) {
@@ -311,7 +377,9 @@ nb::class_<DefinitionObject> bindExecute(nb::module_& module) {
   static const PyType_Slot slots[] = {{Py_tp_methods, methods}, {0, nullptr}};
   // Without a dictionary of its own: the Python class below it has one, of the kind that CPython finds methods past fastest.
   return nb::class_<DefinitionObject>(module, "FusionDefinitionBase", nb::type_slots(slots))
-      .def(nb::init<>());
+      .def(nb::init<>())
+      .def("_is_prepared", isPrepared, nb::arg("inputs"))
+      .def("_output_shardings", outputShardings);
 }
 
 }  // namespace meshfuse

@@ -1,0 +1,93 @@
+#include "meshfuse/codegen/value_text.h"
+
+#include "meshfuse/base/error.h"
+#include "meshfuse/codegen/number_text.h"
+#include "meshfuse/ops/pointwise.h"
+
+namespace meshfuse {
+
+namespace {
+
+std::string pointwiseText(const KernelGraph& graph, const Node& node) {
+  const PointwiseRow& row = pointwiseRows()[static_cast<size_t>(node.index)];
+  std::string operands;
+  for (size_t i = 0; i < node.operands.size(); ++i) {
+    const bool isCondition = row.types == DtypeClass::Select && i == 0;
+    operands += (i == 0 ? "" : ", ") +
+                operandText(graph, node.operands[i], isCondition ? PrimType::Bool : node.compute);
+  }
+  const std::string value = "op_" + std::string(row.name) + "<" +
+                            std::string(registerTypeOf(node.compute)) + ">(" + operands + ")";
+  return roundedText(node.type,
+                     "convert<" + std::string(registerTypeOf(node.type)) + ">(" + value + ")");
+}
+
+std::string numberText(const Node& node) {
+  const std::string number = "numbers[" + std::to_string(node.index) + "]";
+  switch (categoryOf(node.type)) {
+    case TypeCategory::Boolean:
+    case TypeCategory::Integral:
+      return convertedText(node.type, PrimType::Int, number + ".integer");
+    case TypeCategory::Complex:
+      return convertedText(node.type, PrimType::ComplexDouble,
+                           "complex<double>(" + number + ".real, " + number + ".imaginary)");
+    default:
+      return roundedText(node.type, convertedText(node.type, PrimType::Double, number + ".real"));
+  }
+}
+
+}  // namespace
+
+std::string valueName(NodeId id) { return "v" + std::to_string(id); }
+
+std::string convertedText(PrimType to, PrimType from, const std::string& value) {
+  return registerTypeOf(to) == registerTypeOf(from)
+             ? value
+             : "convert<" + std::string(registerTypeOf(to)) + ">(" + value + ")";
+}
+
+std::string roundedText(PrimType type, const std::string& value) {
+  return isReducedFloat(type)
+             ? "convert<float>(convert<" + std::string(storageTypeOf(type)) + ">(" + value + "))"
+             : value;
+}
+
+std::string operandText(const KernelGraph& graph, NodeId id, PrimType wanted) {
+  const PrimType type = graph.node(id).type;
+  return type == wanted ? valueName(id)
+                        : roundedText(wanted, convertedText(wanted, type, valueName(id)));
+}
+
+std::string computedText(const KernelGraph& graph, const Node& node) {
+  switch (node.kind) {
+    case NodeKind::Number:
+      return numberText(node);
+    case NodeKind::Constant:
+      return roundedText(node.type, convertedText(node.type, node.constant.type(),
+                                                  numberLiteral(node.constant)));
+    case NodeKind::Cast:
+      return operandText(graph, node.operands[0], node.type);
+    case NodeKind::Pointwise:
+      return pointwiseText(graph, node);
+    default:
+      throwInternal("reads, folds and counts depend on the loops around them");
+  }
+}
+
+std::string rowFunctions(const std::set<int32_t>& rows) {
+  std::string text;
+  for (int32_t row : rows) {
+    const PointwiseRow& info = pointwiseRows()[static_cast<size_t>(row)];
+    std::string params;
+    for (int32_t i = 0; i < info.arity; ++i) {
+      const bool isCondition = info.types == DtypeClass::Select && i == 0;
+      params += std::string(i == 0 ? "" : ", ") + (isCondition ? "bool" : "T") + " x" +
+                std::to_string(i);
+    }
+    text += "template <class T>\nMESHFUSE_DEVICE auto op_" + std::string(info.name) + "(" +
+            params + ") {\n  return " + std::string(info.device) + ";\n}\n\n";
+  }
+  return text;
+}
+
+}  // namespace meshfuse

@@ -1,0 +1,76 @@
+#include "meshfuse/runtime/program_class.h"
+
+#include <algorithm>
+
+#include "meshfuse/base/hash.h"
+
+namespace meshfuse {
+
+namespace {
+
+constexpr size_t kMaxClasses = 64;
+
+/// Extents by what matters of them: 1, or which of them are equal.
+class ExtentNames {
+ public:
+  uint64_t nameOf(int64_t extent) {
+    if (extent == 1) {
+      return 1;
+    }
+    const auto found = std::ranges::find(extents_, extent);
+    if (found != extents_.end()) {
+      return static_cast<uint64_t>(found - extents_.begin()) + 2;
+    }
+    extents_.push_back(extent);
+    return extents_.size() + 1;
+  }
+
+ private:
+  std::vector<int64_t> extents_;
+};
+
+}  // namespace
+
+std::vector<uint64_t> classKeyOf(const Fusion& concrete) {
+  std::vector<uint64_t> key;
+  ExtentNames names;
+  for (const Val& val : concrete.vals()) {
+    if (!val.isTensor()) {
+      continue;
+    }
+    const TensorType& type = val.tensor();
+    uint64_t word = hashMix(type.sharding.value(), type.domain.size());
+    for (const IterDomain& domain : type.domain) {
+      word = hashMix(word, names.nameOf(domain.extent.constant()) * 2 + (domain.isBroadcast ? 1 : 0));
+    }
+    key.push_back(word);
+  }
+  // Numbers that sizes depend on stand in calls by their values.
+  for (const Expr& expr : concrete.exprs()) {
+    uint64_t word = reinterpret_cast<uintptr_t>(expr.op);
+    for (const Arg& arg : expr.args) {
+      if (const Scalar* number = std::get_if<Scalar>(&arg)) {
+        word = hashMix(word, number->hash());
+      }
+    }
+    key.push_back(word);
+  }
+  return key;
+}
+
+std::shared_ptr<ProgramClass> ProgramClasses::get(const std::vector<uint64_t>& key) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = std::ranges::find_if(
+      classes_, [&](const std::shared_ptr<ProgramClass>& each) { return each->key == key; });
+  if (found != classes_.end()) {
+    return *found;
+  }
+  if (classes_.size() >= kMaxClasses) {
+    classes_.erase(classes_.begin());
+  }
+  classes_.push_back(std::make_shared<ProgramClass>());
+  classes_.back()->key = key;
+  return classes_.back();
+}
+
+}  // namespace meshfuse
