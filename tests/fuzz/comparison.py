@@ -74,7 +74,7 @@ def moved(
         accumulated = unit if unit < 1e-4 * factor else 2.0**-23 * factor
         count = operands[0].numel() / max(1, result.numel())
         error = error + magnitude(op, operands, result) * accumulated * (4 + count / 16)
-    return (value + direction * error).to(result.dtype)
+    return (value + direction * error.nan_to_num(0, 0, 0)).to(result.dtype)
 
 
 class Stepper:
