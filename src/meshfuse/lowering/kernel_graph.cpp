@@ -177,7 +177,7 @@ class GraphBuilder {
     std::vector<NodeId> results;
     if (form.kind == LoopForm::Kind::Reduction) {
       isFolding_ = std::ranges::any_of(call.operands.front(), [&](LoopId loop) {
-        return loop != kNoLoop && ((graph_.reduced >> loop) & 1U) != 0;
+        return loop != kNoLoop && std::ranges::count(call.outputs.front(), loop) == 0;
       });
       results = foldsOf(expr, form.fold, operands.front());
     } else if (op.isPointwise()) {
@@ -214,7 +214,9 @@ class GraphBuilder {
 
   /// Mean, then the sum of squared deviations from it: two passes, as exact as the data allow.
   std::vector<NodeId> deviationsOf(const Expr& expr, Fold form, NodeId operand, PrimType result) {
-    const PrimType wide = accumulatorOf(graph_.node(operand).type);
+    const PrimType type = graph_.node(operand).type;
+    const bool isComplex = categoryOf(type) == TypeCategory::Complex;
+    const PrimType wide = isComplex ? type : accumulatorOf(result);
     const PrimType real = realTypeOf(wide);
     Node countNode;
     countNode.kind = NodeKind::Count;
@@ -225,7 +227,7 @@ class GraphBuilder {
     const NodeId mean =
         arithmetic("truediv", {fold(ReduceKind::Sum, value, wide, wide), elements}, wide);
     const NodeId deviation = arithmetic("sub", {value, mean}, wide);
-    const bool isReal = wide == real || form == Fold::Welford;
+    const bool isReal = !isComplex || form == Fold::Welford;
     const PrimType squareType = isReal ? wide : real;
     const NodeId square = isReal ? arithmetic("mul", {deviation, deviation}, wide)
                                  : squaredMagnitude(deviation, {wide, real});
