@@ -59,7 +59,7 @@ class CpuPrinter {
 
   // --- values
 
-  /// The value of a node in its type: in memory's form for floats of fewer bits.
+  /// The value of a node, not rounded yet where its type has fewer bits than a float.
   std::string valueText(NodeId id) {
     const Node& node = graph_.node(id);
     switch (node.kind) {
@@ -68,10 +68,10 @@ class CpuPrinter {
       case NodeKind::Count:
         return integer(slots_.count);
       case NodeKind::Fold:
-        return narrowedText(node.type, node.compute, foldText(id));
+        return convertedText(node.type, node.compute, foldText(id));
       case NodeKind::Pointwise:
         if (dividesByRowValue(node)) {
-          return narrowedText(node.type, node.compute,
+          return convertedText(node.type, node.compute,
                               "quotientBy(" + operandText(graph_, node.operands[0], node.compute) +
                                   ", " + operandText(graph_, node.operands[1], node.compute) + ")");
         }
@@ -109,7 +109,7 @@ class CpuPrinter {
     const auto tensor = static_cast<size_t>(node.index);
     const PrimType type = kernel_.tensors[tensor].type;
     const std::string element = elementOf(name(pointerLetter_, node.index), tensor);
-    return isReducedFloat(type) || deviceTypeName(type) == deviceComputeName(type)
+    return deviceTypeName(type) == deviceComputeName(type)
                ? element
                : "convert<" + std::string(deviceComputeName(type)) + ">(" + element + ")";
   }
@@ -118,10 +118,12 @@ class CpuPrinter {
     const Node& node = graph_.node(id);
     const std::string wide = "const " + std::string(deviceComputeName(node.type)) + " ";
     if (isReducedFloat(node.type)) {
-      // In both forms: a store takes the narrow one as it is.
-      line("const " + std::string(deviceTypeName(node.type)) + " " + narrowName(id) + " = " +
-           valueText(id) + ";");
-      line(wide + valueName(id) + " = convert<float>(" + narrowName(id) + ");");
+      // A store rounds by itself; rounding what is rounded would be done twice.
+      line(wide + unroundedName(id) + " = " + valueText(id) + ";");
+      line(wide + valueName(id) + " = " +
+           (node.kind == NodeKind::Read ? unroundedName(id)
+                                        : roundedText(node.type, unroundedName(id))) +
+           ";");
     } else {
       line(wide + valueName(id) + " = " + valueText(id) + ";");
     }
@@ -132,10 +134,8 @@ class CpuPrinter {
 
   std::string storedText(const LoopStore& store) {
     const PrimType type = kernel_.tensors[static_cast<size_t>(store.tensor)].type;
-    if (isReducedFloat(type)) {
-      return narrowName(store.node);
-    }
-    const std::string value = valueName(store.node);
+    const std::string value =
+        isReducedFloat(type) ? unroundedName(store.node) : valueName(store.node);
     return deviceTypeName(type) == deviceComputeName(type)
                ? value
                : "convert<" + std::string(deviceTypeName(type)) + ">(" + value + ")";
@@ -360,8 +360,7 @@ class CpuPrinter {
     line("const " + std::string(deviceComputeName(type)) + " " + valueName(id) + " = " + element +
          ";");
     if (isReducedFloat(type)) {
-      line("const " + std::string(deviceTypeName(type)) + " " + narrowName(id) + " = convert<" +
-           std::string(deviceTypeName(type)) + ">(" + valueName(id) + ");");
+      line("const float " + unroundedName(id) + " = " + valueName(id) + ";");
     }
   }
 
