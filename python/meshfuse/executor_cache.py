@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from meshfuse._C import Fusion, FusionDefinitionBase
+from meshfuse._example_inputs import with_memory
 
 if TYPE_CHECKING:
     from meshfuse.fusion_definition import FusionDefinition
@@ -51,6 +52,10 @@ class FusionExecutorCache:
             _enable_options=_enable_options,
             _disable_options=_disable_options,
         )
+
+    def compile(self, inputs: Iterable[Any]) -> None:
+        """What ``FusionDefinition.compile`` does."""
+        self._runner._compile(with_memory(inputs))
 
 
 class _Entry:

@@ -9,12 +9,12 @@
 #include "meshfuse/base/error.h"
 #include "meshfuse/base/hash.h"
 #include "meshfuse/base/memory_order.h"
-#include "meshfuse/base/text.h"
 #include "meshfuse/ir/print.h"
 #include "meshfuse/mesh/shard_arithmetic.h"
 #include "meshfuse/ops/concretize.h"
 #include "meshfuse/runtime/compile.h"
 #include "meshfuse/runtime/input_checks.h"
+#include "meshfuse/runtime/program_summary.h"
 #include "meshfuse/sharding/propagate.h"
 
 namespace meshfuse {
@@ -83,40 +83,11 @@ c10::DimVector globalStridesOf(std::span<const int64_t> globalSizes,
   return strides;
 }
 
-/// What other ranks see of a program: its calls first, then what it takes.
-std::string summaryOf(const Fusion& fusion) {
-  std::vector<std::string> calls;
-  for (const Expr& expr : fusion.exprs()) {
-    calls.emplace_back(expr.op->name);
-  }
-  std::vector<std::string> inputs;
-  for (ValId id : fusion.inputs()) {
-    const Val& val = fusion.val(id);
-    inputs.push_back(val.isTensor() ? toText(val.tensor()) : std::string(nameOf(val.dtype())));
-  }
-  std::string text = joinText(calls, ", ") + " of " + joinText(inputs, ", ");
-  for (const InputWrite& write : fusion.writes()) {
-    text += ", writing " + fusion.nameOf(write.input);
-  }
-  return text;
-}
-
-/// `, called with 2.0, 3`, or nothing without numbers.
-std::string numbersText(std::span<const ArgView> args) {
-  std::vector<std::string> numbers;
-  for (const ArgView& arg : args) {
-    if (!arg.isTensor()) {
-      numbers.push_back(arg.scalar().toText());
-    }
-  }
-  return numbers.empty() ? std::string() : ", called with " + joinText(numbers, ", ");
-}
-
 }  // namespace
 
 BoundProgram::BoundProgram(const Fusion& fusion, std::span<const ArgView> args,
                            const CallContext& context, Signature signature,
-                           ProgramClasses& classes)
+                           const std::shared_ptr<ProgramClasses>& classes)
     : id_(nextId()),
       signature_(std::move(signature)),
       returnedInputs_(returnedInputs(fusion)),
@@ -148,8 +119,14 @@ BoundProgram::BoundProgram(const Fusion& fusion, std::span<const ArgView> args,
   }
   if (!context.dispatchAll) {
     elementwise_ = ElementwiseProgram::build(concrete, args);
-    if (!elementwise_) {
-      compiled_ = compile(concrete, args, context.rank, classes);
+    if (!elementwise_ && isCompilable(args)) {
+      TensorLayouts layouts = argumentLayouts(concrete, args);
+      if (!distributed_ && isTiered()) {
+        tiered_ = TieredProgram::start(concrete, std::move(layouts), classes);
+      } else {
+        const BlockingScope scope(context.blocking);
+        compiled_ = compile(concrete, std::move(layouts), context.rank, *classes);
+      }
     }
   }
   if (elementwise_) {
@@ -176,10 +153,25 @@ void BoundProgram::run(std::span<const ArgView> args, const CallContext& context
   results.programId = id_;
   if (elementwise_) {
     runElementwise(args, context, results);
-  } else if (compiled_ && writtenInputs_.empty() && returnedInputs_.empty()) {
-    runCompiled(args, context, results);
+    return;
+  }
+  const HostProgram* compiled = compiledNow();
+  if (compiled != nullptr && writtenInputs_.empty() && returnedInputs_.empty()) {
+    runCompiled(*compiled, args, context, results);
   } else {
-    evaluate(args, context, results);
+    evaluate(compiled, args, context, results);
+  }
+}
+
+/// What a call runs; one that runs on the evaluator goes on there when kernels are ready meanwhile.
+const HostProgram* BoundProgram::compiledNow() const {
+  return compiled_ ? &*compiled_ : tiered_ != nullptr ? tiered_->ready() : nullptr;
+}
+
+void BoundProgram::waitForKernels(const CallContext& context) const {
+  if (tiered_ != nullptr) {
+    const BlockingScope scope(context.blocking);
+    tiered_->wait();
   }
 }
 
@@ -196,15 +188,14 @@ void BoundProgram::checkWrittenTogether(std::span<const ArgView> args,
 }
 
 const Fusion& BoundProgram::fusion() const {
-  return elementwise_ ? *elementwiseFusion_
-         : compiled_  ? compiled_->fusion()
-                      : program_->fusion();
+  return elementwise_ ? *elementwiseFusion_ : compiled_ ? compiled_->fusion() : program_->fusion();
 }
 
 std::string BoundProgram::toText() const {
-  std::string text = elementwise_ ? "one loop over all elements:\n"
-                     : compiled_  ? "compiled:\n" + compiled_->toText()
-                                  : "operation by operation with ATen:\n";
+  const HostProgram* compiled = compiledNow();
+  std::string text = elementwise_          ? "one loop over all elements:\n"
+                     : compiled != nullptr ? "compiled:\n" + compiled->toText()
+                                           : "operation by operation with ATen:\n";
   text += print(fusion());
   for (const CollectiveEstimate& collective : collectivesOf(fusion())) {
     const ValId result = fusion().expr(collective.expr).outputs.front();
@@ -271,15 +262,15 @@ void BoundProgram::runElementwise(std::span<const ArgView> args, const CallConte
   }
 }
 
-void BoundProgram::runCompiled(std::span<const ArgView> args, const CallContext& context,
-                               CallResults& results) const {
-  if (compiled_->isLarge()) {
+void BoundProgram::runCompiled(const HostProgram& compiled, std::span<const ArgView> args,
+                               const CallContext& context, CallResults& results) const {
+  if (compiled.isLarge()) {
     const BlockingScope scope(context.blocking);
     const at::NoGradGuard noGrad;
     const c10::impl::ExcludeDispatchKeyGuard noAutocast(c10::autocast_dispatch_keyset);
-    compiled_->run(args, context.collectives, results.values);
+    compiled.run(args, context.collectives, results.values);
   } else {
-    compiled_->run(args, context.collectives, results.values);
+    compiled.run(args, context.collectives, results.values);
   }
   if (distributed_) {
     for (size_t i = 0; i < results.values.size(); ++i) {
@@ -289,11 +280,12 @@ void BoundProgram::runCompiled(std::span<const ArgView> args, const CallContext&
 }
 
 /// The outputs, then the values that are written into inputs.
-std::vector<PolymorphicValue> BoundProgram::compute(std::span<const ArgView> args,
+std::vector<PolymorphicValue> BoundProgram::compute(const HostProgram* compiled,
+                                                    std::span<const ArgView> args,
                                                     const CallContext& context) const {
-  if (compiled_) {
+  if (compiled != nullptr) {
     c10::SmallVector<PolymorphicValue, 4> values;
-    compiled_->run(args, context.collectives, values);
+    compiled->run(args, context.collectives, values);
     return {std::make_move_iterator(values.begin()), std::make_move_iterator(values.end())};
   }
   std::vector<std::vector<PolymorphicValue>> inputs(1);
@@ -304,8 +296,8 @@ std::vector<PolymorphicValue> BoundProgram::compute(std::span<const ArgView> arg
   return std::move(program_->run(inputs, context.collectives).front());
 }
 
-void BoundProgram::evaluate(std::span<const ArgView> args, const CallContext& context,
-                            CallResults& results) const {
+void BoundProgram::evaluate(const HostProgram* compiled, std::span<const ArgView> args,
+                            const CallContext& context, CallResults& results) const {
   c10::SmallVector<at::Tensor, 2> targets;
   for (uint32_t position : writtenInputs_) {
     targets.push_back(valueOf(args[position]).takeTensor());
@@ -317,10 +309,10 @@ void BoundProgram::evaluate(std::span<const ArgView> args, const CallContext& co
     const at::NoGradGuard noGrad;
     const c10::impl::ExcludeDispatchKeyGuard noAutocast(c10::autocast_dispatch_keyset);
     if (targets.empty()) {
-      outputs = compute(args, context);
+      outputs = compute(compiled, args, context);
     } else {
       try {
-        outputs = compute(args, context);
+        outputs = compute(compiled, args, context);
       } catch (const std::exception& error) {
         if (!communicates_) {
           tellFailure(context, error.what());
@@ -336,8 +328,7 @@ void BoundProgram::evaluate(std::span<const ArgView> args, const CallContext& co
     if (!returnedInputs_.empty() && returnedInputs_[i] >= 0) {
       outputs[i] = valueOf(args[static_cast<size_t>(returnedInputs_[i])]);
     }
-    results.values.push_back(distributed_ ? wrap(i, std::move(outputs[i]))
-                                          : std::move(outputs[i]));
+    results.values.push_back(distributed_ ? wrap(i, std::move(outputs[i])) : std::move(outputs[i]));
   }
 }
 

@@ -28,20 +28,10 @@ bool isSwitchedOff() {
   return text == "0";
 }
 
-bool isCompilable(const ArgView& arg) {
-  return !arg.isTensor() || (arg.tensor->device().is_cpu() && arg.tensor->layout() == c10::kStrided &&
-                             !arg.tensor->is_conj() && !arg.tensor->is_neg());
-}
-
-TensorLayouts argumentLayouts(const Fusion& fusion, std::span<const ArgView> args) {
-  TensorLayouts layouts(fusion.vals().size());
-  for (size_t i = 0; i < args.size(); ++i) {
-    if (args[i].isTensor()) {
-      layouts.set(fusion.inputs()[i],
-                  {args[i].tensor->sizes().vec(), args[i].tensor->strides().vec()});
-    }
-  }
-  return layouts;
+bool isOnHost(const ArgView& arg) {
+  return !arg.isTensor() ||
+         (arg.tensor->device().is_cpu() && arg.tensor->layout() == c10::kStrided &&
+          !arg.tensor->is_conj() && !arg.tensor->is_neg());
 }
 
 /// Library results that kernels read have the layout of fresh memory.
@@ -223,11 +213,23 @@ void placeTensors(HostProgram::Parts& parts, bool sharesMemory) {
 
 }  // namespace
 
-std::optional<HostProgram> compile(Fusion& fusion, std::span<const ArgView> args, int64_t rank,
-                                   ProgramClasses& classes) {
-  if (isSwitchedOff() || !std::ranges::all_of(args, isCompilable)) {
-    return std::nullopt;
+TensorLayouts argumentLayouts(const Fusion& fusion, std::span<const ArgView> args) {
+  TensorLayouts layouts(fusion.vals().size());
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (args[i].isTensor()) {
+      layouts.set(fusion.inputs()[i],
+                  {args[i].tensor->sizes().vec(), args[i].tensor->strides().vec()});
+    }
   }
+  return layouts;
+}
+
+bool isCompilable(std::span<const ArgView> args) {
+  return !isSwitchedOff() && std::ranges::all_of(args, isOnHost);
+}
+
+std::optional<HostProgram> compile(Fusion& fusion, TensorLayouts arguments, int64_t rank,
+                                   ProgramClasses& classes) {
   PassRunner passes;
   const std::shared_ptr<ProgramClass> programClass = classes.get(classKeyOf(fusion));
   // Sizes of one class are compiled one after the other: the second finds the first one's kernels.
@@ -244,7 +246,7 @@ std::optional<HostProgram> compile(Fusion& fusion, std::span<const ArgView> args
   }
   HostProgram::Parts parts;
   parts.rank = rank;
-  parts.layouts = argumentLayouts(fusion, args);
+  parts.layouts = std::move(arguments);
   parts.fusion = std::move(fusion);
   passes.run("schedule", [&] { return bindGroups(*programClass, parts), 0; },
              [&](int) { return launchesText(parts.launches, false); });

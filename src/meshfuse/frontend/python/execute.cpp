@@ -209,13 +209,29 @@ void giveBackDtensors(const FusionExecutor& executor, const CallArguments& argum
   }
 }
 
-PyObject* run(PyObject* self, Parameters parameters, Way way) {
+/// A copy, kept for the call: another thread may define the object anew meanwhile.
+DefinitionObject definitionOf(PyObject* self) {
   if (!nb::inst_ready(self)) {
     throwUser(ErrorKind::Runtime, {"execute", "Fusion does not exist!", "__init__ has not run",
                                    "call super().__init__() in the subclass"});
   }
-  // Kept for the call: another thread may define the object anew meanwhile.
-  const DefinitionObject object = *nb::inst_ptr<DefinitionObject>(self);
+  return *nb::inst_ptr<DefinitionObject>(self);
+}
+
+CallContext contextOf(const CallArguments& arguments) {
+  CallContext context;
+  context.blocking = {releaseInterpreter, takeInterpreter};
+  if (const std::shared_ptr<MeshRecord>& mesh = arguments.mesh(); mesh != nullptr) {
+    context.binding = mesh->binding().id();
+    context.rank = mesh->linearRank();
+    context.collectives = &mesh->collectives();
+    context.rankCheck = mesh->rankCheck();
+  }
+  return context;
+}
+
+PyObject* run(PyObject* self, Parameters parameters, Way way) {
+  const DefinitionObject object = definitionOf(self);
   FusionExecutor& executor = definitionToRun(object).executor();
 
   nb::object saved;
@@ -228,16 +244,9 @@ PyObject* run(PyObject* self, Parameters parameters, Way way) {
   if (way == Way::WithOptions) {
     checkOptions(parameters, arguments.views());
   }
-  CallContext context;
-  context.blocking = {releaseInterpreter, takeInterpreter};
+  CallContext context = contextOf(arguments);
   context.dispatchAll = way == Way::OpByOp || dispatchModeIsActive();
   const std::shared_ptr<MeshRecord>& mesh = arguments.mesh();
-  if (mesh != nullptr) {
-    context.binding = mesh->binding().id();
-    context.rank = mesh->linearRank();
-    context.collectives = &mesh->collectives();
-    context.rankCheck = mesh->rankCheck();
-  }
   if (mesh != nullptr && !executor.writtenInputs().empty()) {
     checkWrittenDtensors(executor, arguments);
   }
@@ -297,6 +306,17 @@ PyObject* executeOpByOp(PyObject* self, PyObject* inputs) noexcept {
   return guarded([&] { return run(self, {.inputs = inputs}, Way::OpByOp); });
 }
 
+PyObject* compileFor(PyObject* self, PyObject* inputs) noexcept {
+  return guarded([&] {
+    const DefinitionObject object = definitionOf(self);
+    FusionExecutor& executor = definitionToRun(object).executor();
+    CallArguments arguments;
+    arguments.collect(inputs);
+    executor.compile(arguments.views(), contextOf(arguments));
+    return nb::none().release().ptr();
+  });
+}
+
 }  // namespace
 
 nb::class_<DefinitionObject> bindExecute(nb::module_& module) {
@@ -307,6 +327,8 @@ nb::class_<DefinitionObject> bindExecute(nb::module_& module) {
       {"_execute_op_by_op", executeOpByOp, METH_O,
        "The same results, each operation computed on its own with ATen: what others are checked "
        "against."},
+      {"_compile", compileFor, METH_O,
+       "Makes the program and its kernels for such inputs, whose elements are not read."},
       {nullptr, nullptr, 0, nullptr}};
   static const PyType_Slot slots[] = {{Py_tp_methods, methods}, {0, nullptr}};
   // Without a dictionary of its own: the Python class below it has one, of the kind that CPython finds methods past fastest.
