@@ -8,11 +8,11 @@ import textwrap
 
 import pytest
 import torch
+from meshfuse.kernels import kernel_statistics
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.distributed.tensor import DTensor, Replicate
 
 from meshfuse import FusionDefinition
-from meshfuse.kernels import kernel_statistics
 
 LOADED = "launch kernel"
 
@@ -128,6 +128,16 @@ def test_dtensors(mesh):
     (result,) = fd.execute([d])
     torch.testing.assert_close(result.to_local(), torch.softmax(d.to_local(), 1))
     assert kernels_asked_for() == before
+    del d, result
+
+
+def test_distributed_programs_have_their_kernels_before_the_first_call(mesh, monkeypatch):
+    monkeypatch.setenv("MESHFUSE_TIERED", "1")
+    fd = softmax_definition()
+    d = DTensor.from_local(torch.randn(3, 70), mesh, [Replicate()], run_check=False)
+    (result,) = fd.execute([d])
+    assert LOADED in fd.explain()
+    torch.testing.assert_close(result.to_local(), torch.softmax(d.to_local(), 1))
     del d, result
 
 

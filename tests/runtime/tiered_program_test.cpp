@@ -21,8 +21,7 @@ Fusion rowsFusion() {
   Fusion fusion;
   const ValId a = addInput(fusion, {-1, -1}, PrimType::Float, true);
   const ValId raised = call(fusion, "add", {call(fusion, "mul", {a, a}), Scalar(1.0)});
-  const ValId sums =
-      call(fusion, "sum", {raised, std::vector<int64_t>{1}, Scalar(true), Arg()});
+  const ValId sums = call(fusion, "sum", {raised, std::vector<int64_t>{1}, Scalar(true), Arg()});
   fusion.addOutput(call(fusion, "div", {a, sums}));
   return fusion;
 }
@@ -30,7 +29,7 @@ Fusion rowsFusion() {
 at::Tensor expected(const at::Tensor& a) { return a / (a * a + 1.0).sum(1, true); }
 
 bool isResult(FusionExecutor& executor, const at::Tensor& a) {
-  KernelArgumentHolder results = executor.execute({a});
+  KernelArgumentHolder results = executor.execute(KernelArgumentHolder(a));
   return at::allclose(std::move(results[0]).takeTensor(), expected(a));
 }
 
@@ -91,7 +90,7 @@ TEST_F(Tiered, TheEvaluatorRunsUntilKernelsAreThere) {
       EXPECT_FALSE(runsKernels(executor));
     }
   }
-  executor.compile({a});
+  executor.compile(KernelArgumentHolder(a));
   EXPECT_TRUE(runsKernels(executor));
   EXPECT_TRUE(isResult(executor, a));
   EXPECT_EQ(executor.boundProgramCount(), 1U);
@@ -109,7 +108,7 @@ TEST_F(Tiered, ManyFirstCallsCompileOnceAndAreRight) {
       for (int i = 0; i < 200; ++i) {
         EXPECT_TRUE(isResult(executor, a));
       }
-      executor.compile({a});
+      executor.compile(KernelArgumentHolder(a));
       EXPECT_TRUE(isResult(executor, a));
     });
   }
@@ -153,7 +152,7 @@ TEST_F(Tiered, AForkedChildCompilesWhatItsParentHasBegun) {
   if (child == 0) {
     bool isRight = true;
     for (const at::Tensor& a : tensors) {
-      executor.compile({a});
+      executor.compile(KernelArgumentHolder(a));
       isRight = isResult(executor, a) && runsKernels(executor) && isRight;
     }
     ::_exit(isRight ? 0 : 1);
@@ -161,7 +160,7 @@ TEST_F(Tiered, AForkedChildCompilesWhatItsParentHasBegun) {
   int status = -1;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
-  executor.compile({tensors.front()});
+  executor.compile(KernelArgumentHolder(tensors.front()));
   EXPECT_TRUE(isResult(executor, tensors.front()));
   EXPECT_TRUE(runsKernels(executor));
 }
@@ -170,7 +169,7 @@ TEST_F(Tiered, NothingIsCompiledWhereCompilationIsOff) {
   const ScopedVariable off("MESHFUSE_COMPILE", "0");
   FusionExecutor executor(rowsFusion());
   const at::Tensor a = at::randn({5, 30});
-  executor.compile({a});
+  executor.compile(KernelArgumentHolder(a));
   EXPECT_TRUE(isResult(executor, a));
   EXPECT_FALSE(runsKernels(executor));
 }
@@ -178,9 +177,10 @@ TEST_F(Tiered, NothingIsCompiledWhereCompilationIsOff) {
 TEST_F(Tiered, OtherValuesOfTheVariableAreRefused) {
   const ScopedVariable wrong("MESHFUSE_TIERED", "yes");
   FusionExecutor executor(rowsFusion());
-  EXPECT_EQ(errorOf(ErrorKind::Value, [&] { executor.execute({at::randn({2, 2})}); }),
-            "MESHFUSE_TIERED: the variable is 0 or 1: got 'yes'; unset it to compile before the "
-            "first call");
+  EXPECT_EQ(
+      errorOf(ErrorKind::Value, [&] { executor.execute(KernelArgumentHolder(at::randn({2, 2}))); }),
+      "MESHFUSE_TIERED: the variable is 0 or 1: got 'yes'; unset it to compile before the "
+      "first call");
 }
 
 TEST(CompileAhead, MakesTheProgramAndRunsNothing) {
@@ -190,12 +190,12 @@ TEST(CompileAhead, MakesTheProgramAndRunsNothing) {
   FusionExecutor executor(std::move(fusion));
   at::Tensor a = at::randn({5, 30});
   const at::Tensor before = a.clone();
-  executor.compile({a});
+  executor.compile(KernelArgumentHolder(a));
   EXPECT_TRUE(at::equal(a, before));
   EXPECT_EQ(executor.boundProgramCount(), 1U);
   EXPECT_TRUE(runsKernels(executor));
   const int64_t kernels = kernelsAskedFor();
-  executor.execute({a});
+  executor.execute(KernelArgumentHolder(a));
   EXPECT_TRUE(at::allclose(a, expected(before)));
   EXPECT_EQ(kernelsAskedFor(), kernels);
   EXPECT_EQ(executor.boundProgramCount(), 1U);
@@ -204,8 +204,8 @@ TEST(CompileAhead, MakesTheProgramAndRunsNothing) {
 TEST(CompileAhead, RefusesWhatACallRefuses) {
   FusionExecutor executor(rowsFusion());
   const at::Tensor a = at::ones({2, 2}, at::kDouble);
-  EXPECT_EQ(runtimeErrorOf([&] { executor.compile({a}); }),
-            runtimeErrorOf([&] { executor.execute({a}); }));
+  EXPECT_EQ(runtimeErrorOf([&] { executor.compile(KernelArgumentHolder(a)); }),
+            runtimeErrorOf([&] { executor.execute(KernelArgumentHolder(a)); }));
 }
 
 }  // namespace
