@@ -114,14 +114,14 @@ MESHFUSE_DEVICE double erfc(double x) { return wideErfc(x); }
 
 // piece: wideErfinv inverseErf
 /// y ≥ 0 with erf(y) = p and erfc(y) = q, p + q = 1 with p ≥ 0; the smaller of the two is accurate. A closed approximation good to
-/// three digits, improved by Halley's method.
+/// three digits, improved by Halley's method (four steps reach the last place in the far tail).
 static inline double inverseErf(double p, double q) {
   const bool isTail = q < 0.5;
   const double logarithm = isTail ? wideLog(q * (1.0 + p)) : wideLog1p(-p * p);
   const double a = 4.330746750799873 + 0.5 * logarithm;
   const double b = -logarithm / 0.147;
   double y = __builtin_sqrt(b / (__builtin_sqrt(a * a + b) + a));
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 4; ++i) {
     const double difference = isTail ? q - wideErfc(y) : wideErf(y) - p;
     const double step = difference * 0x1.c5bf891b4ef6bp-1 * wideExp(y * y);
     y -= step / (1.0 + y * step);

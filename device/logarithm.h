@@ -211,7 +211,8 @@ MESHFUSE_DEVICE float power(float x, float y) {
   const bool isRoot = (base < 0.0) & (base != -__builtin_inf()) & !isWhole;
   const double result = isRoot ? __builtin_nan("") : withSign;
   const bool isTurn = (base == -1.0) & (__builtin_fabs(exponent) == __builtin_inf());
-  return float((exponent == 0.0) | (base == 1.0) | isTurn ? 1.0 : result);
+  const bool isOne = (exponent == 0.0) | (base == 1.0) | isTurn;
+  return float(isOne ? 1.0 : result);
 }
 
 // piece: power, for double

@@ -7,10 +7,10 @@
 namespace device {
 
 // piece: Angle angleOf sineOf cosineOf
-/// An angle between -π/4 and π/4, and the quarter turns that were taken off.
+/// An angle between -π/4 and π/4, and the quarter turns that were taken off, a whole number.
 struct Angle {
-  double rest;
-  double quarters;
+  float rest;
+  float quarters;
 };
 /// x modulo a turn, for every float: 1/(2π) is cut into pieces so short that their products with a float's 24 bits are exact, and
 /// whole turns are taken from each product.
@@ -30,57 +30,49 @@ MESHFUSE_DEVICE Angle angleOf(float x) {
   f -= __builtin_rint(f);
   const double small = c + (d + (e + (f + w * 0x1.c820ff28b1d5fp-177)));
   const double quarters = __builtin_rint(4.0 * (a + b + small));
-  const double turns = ((a - 0.25 * quarters) + b) + small;
-  return {turns * 0x1.921fb54442d18p+2, quarters};
+  const double turns = (__builtin_fma(quarters, -0.25, a) + b) + small;
+  return {float(turns * 0x1.921fb54442d18p+2), float(quarters)};
 }
-MESHFUSE_DEVICE double sineOf(double r) {
-  const double z = r * r;
-  double p = 0x1.6db3872f5e48bp-19;
-  p = __builtin_fma(p, z, -0x1.a0138702ef739p-13);
-  p = __builtin_fma(p, z, 0x1.11110dd6f24b2p-7);
-  p = __builtin_fma(p, z, -0x1.5555555454057p-3);
-  return __builtin_fma(p * z, r, r);
+MESHFUSE_DEVICE float sineOf(float r) {
+  const float z = r * r;
+  float p = __builtin_fmaf(z, -0.0001958537322934717F, 0.008332736790180206F);
+  p = __builtin_fmaf(p, z, -0.166666641831398F);
+  return __builtin_fmaf(p * z, r, r);
 }
-MESHFUSE_DEVICE double cosineOf(double r) {
-  const double z = r * r;
-  double p = -0x1.246c211e6edf8p-22;
-  p = __builtin_fma(p, z, 0x1.a01272dc490ecp-16);
-  p = __builtin_fma(p, z, -0x1.6c16bab377683p-10);
-  p = __builtin_fma(p, z, 0x1.5555555125bd4p-5);
-  p = __builtin_fma(p, z, -0x1.fffffffffe54cp-2);
-  return __builtin_fma(p, z, 1.0);
+MESHFUSE_DEVICE float cosineOf(float r) {
+  const float z = r * r;
+  float p = __builtin_fmaf(z, 2.454541936458554e-05F, -0.0013888290850445628F);
+  p = __builtin_fmaf(p, z, 0.0416666641831398F);
+  p = __builtin_fmaf(p, z, -0.5F);
+  return __builtin_fmaf(p, z, 1.0F);
+}
+
+// piece: turnedSine
+/// The sine of `rest` and `quarters` quarter turns.
+MESHFUSE_DEVICE float turnedSine(float rest, int32 quarters) {
+  const float value = (quarters & 1) != 0 ? cosineOf(rest) : sineOf(rest);
+  return floatOf(bitsOf(value) ^ (uint32(quarters & 2) << 30));
 }
 
 // piece: sin
 MESHFUSE_DEVICE float sin(float x) {
   const Angle angle = angleOf(x);
-  const double halved = 0.5 * angle.quarters;
-  const bool isOdd = __builtin_rint(halved) != halved;
-  const double value = isOdd ? cosineOf(angle.rest) : sineOf(angle.rest);
-  const double quarter = 0.25 * (isOdd ? angle.quarters - 1.0 : angle.quarters);
-  const float result = float(__builtin_rint(quarter) != quarter ? -value : value);
-  return x == 0.0F ? x : result;
+  return x == 0.0F ? x : turnedSine(angle.rest, int32(angle.quarters));
 }
 
 // piece: cos
 MESHFUSE_DEVICE float cos(float x) {
   const Angle angle = angleOf(x);
-  const double halved = 0.5 * angle.quarters;
-  const bool isOdd = __builtin_rint(halved) != halved;
-  const double value = isOdd ? sineOf(angle.rest) : cosineOf(angle.rest);
-  const double quarter = 0.25 * (isOdd ? angle.quarters + 1.0 : angle.quarters);
-  return float(__builtin_rint(quarter) != quarter ? -value : value);
+  return turnedSine(angle.rest, int32(angle.quarters) + 1);
 }
 
 // piece: tan
 MESHFUSE_DEVICE float tan(float x) {
   const Angle angle = angleOf(x);
-  const double sine = sineOf(angle.rest);
-  const double cosine = cosineOf(angle.rest);
-  const double halved = 0.5 * angle.quarters;
-  const bool isOdd = __builtin_rint(halved) != halved;
-  const float result = float((isOdd ? -cosine : sine) / (isOdd ? sine : cosine));
-  return x == 0.0F ? x : result;
+  const float sine = sineOf(angle.rest);
+  const float cosine = cosineOf(angle.rest);
+  const bool isOdd = (int32(angle.quarters) & 1) != 0;
+  return x == 0.0F ? x : (isOdd ? -cosine : sine) / (isOdd ? sine : cosine);
 }
 
 // piece: sin, for double

@@ -169,7 +169,8 @@ struct float8_e8m0fnu {
     const uint32 exponent = a >> 23;
     // Halves round up, but for the subnormal one.
     const uint32 rest = a & 0x7fffffu;
-    const uint32 up = (rest > 0x400000u) | ((rest == 0x400000u) & (exponent > 0u)) ? 1u : 0u;
+    const bool isUp = (rest > 0x400000u) | ((rest == 0x400000u) & (exponent > 0u));
+    const uint32 up = isUp ? 1u : 0u;
     return {uint8(exponent == 0xffu ? exponent : exponent + up)};
   }
 };

@@ -42,9 +42,14 @@ def without_type(text: str, type_name: str) -> str:
 
 def types_section(groups: list[tuple[list[str], Pairs, Pairs]]) -> list[str]:
     lines = []
-    for operands, results, refusals in groups:
+    # Where the result's type follows some operands', those of the others do not decide it: an index's, a condition's.
+    follows = [len({result for _, result in results}) > 1 for _, results, _ in groups]
+    for (operands, results, refusals), decides in zip(groups, follows, strict=True):
         names = ", ".join(f"`{name}`" for name in operands)
         lines += [f"Element types of {names}:", ""]
+        if any(follows) and not decides:
+            lines.append(f"- {', '.join(given for given, _ in results)}: accepted")
+            results = []
         same = [given for given, result in results if set(result.split(", ")) == {given}]
         if same:
             lines.append(f"- {', '.join(same)}: the result has the same")
@@ -54,6 +59,15 @@ def types_section(groups: list[tuple[list[str], Pairs, Pairs]]) -> list[str]:
         lines += [f"- refused: {', '.join(given)}: `{text}`" for given, text in grouped(texts)]
         lines.append("")
     return lines
+
+
+def shape_section() -> list[str]:
+    """`shape` is `size` of each dimension: it is written in Python and in no row of the table."""
+    from meshfuse import ops
+
+    doc = ops.shape.__doc__
+    assert doc is not None
+    return ["## shape", "", "```python", "shape(arg, /) -> list[Scalar]", "```", "", doc, ""]
 
 
 def sharding_section(calls: list[tuple[str, Pairs, list[tuple[str, int]]]]) -> list[str]:
@@ -109,9 +123,13 @@ def generate() -> str:
     from meshfuse import _C
 
     names = [function.__name__ for function in _C.op_functions]
-    lines = [INTRODUCTION, " · ".join(f"[{name}](#{name})" for name in names), ""]
-    for function in _C.op_functions:
-        lines += op_section(function.__name__, function.__doc__)
+    sections = {
+        function.__name__: (function.__name__, function.__doc__) for function in _C.op_functions
+    }
+    listed = sorted([*names, "shape"])
+    lines = [INTRODUCTION, " · ".join(f"[{name}](#{name})" for name in listed), ""]
+    for name in listed:
+        lines += shape_section() if name == "shape" else op_section(*sections[name])
     return "\n".join(lines + refusals_section(names))
 
 

@@ -29,6 +29,7 @@ from meshfuse.dtensor_execution import execute_with_dtensors
 from meshfuse.executor_cache import FusionExecutorCache, LRUCache, LruFusionCache
 from meshfuse.fusion_definition import FusionDefinition
 from meshfuse.nvfuser_alias import enable_nvfuser_alias
+from meshfuse.output_shardings import ParallelType
 from meshfuse.validation import get_val_tolerances, validate_with_auto_inferred_outputs
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "FusionGuard",
     "LRUCache",
     "LruFusionCache",
+    "ParallelType",
     "Scalar",
     "TensorView",
     "Val",

@@ -82,12 +82,12 @@ def make_spec(
     """A spec from the extension's placements: kind, dim, split factor, reduction."""
     return DTensorSpec(
         mesh,
-        tuple(_placement(*placement) for placement in placements),
+        tuple(placement_of(*placement) for placement in placements),
         tensor_meta=TensorMeta(torch.Size(sizes), tuple(strides), dtype),
     )
 
 
-def _placement(kind: int, dim: int, split_factor: int, reduction: str) -> Any:
+def placement_of(kind: int, dim: int, split_factor: int, reduction: str) -> Any:
     cls = placement_classes[kind]
     if cls is Shard:
         return Shard(dim)

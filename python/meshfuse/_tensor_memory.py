@@ -24,6 +24,22 @@ def copy_of(tensor: torch.Tensor, dtype: torch.dtype | None = None) -> torch.Ten
     return copied.as_strided(tensor.size(), tensor.stride())
 
 
+def is_packed(tensor: torch.Tensor) -> bool:
+    """Whether the elements are pairs of 4-bit floats, which older versions of torch do not have."""
+    return tensor.dtype == getattr(torch, "float4_e2m1fn_x2", None)
+
+
+_FLOAT4 = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
+
+
+def unpacked(tensor: torch.Tensor) -> torch.Tensor:
+    """The numbers of a tensor of pairs of 4-bit floats, in Double; a last dimension tells the two apart."""
+    codes = tensor.view(torch.uint8)
+    pairs = torch.stack([codes & 15, codes >> 4], -1).long()
+    numbers = (*_FLOAT4, *(-number for number in _FLOAT4))
+    return torch.tensor(numbers, dtype=torch.float64, device=tensor.device)[pairs]
+
+
 def flattened(inputs: Any, name: str) -> list[Any]:
     """The arguments of a call in a list: sequences among them are flattened one level, as execute does."""
     if isinstance(inputs, (torch.Tensor, str, bytes)):

@@ -10,6 +10,7 @@ import torch
 
 from meshfuse._C import Fusion, FusionDefinitionBase
 from meshfuse._example_inputs import with_memory
+from meshfuse.output_shardings import Sharding, shardings_of
 
 if TYPE_CHECKING:
     from meshfuse.fusion_definition import FusionDefinition
@@ -56,6 +57,17 @@ class FusionExecutorCache:
     def compile(self, inputs: Iterable[Any]) -> None:
         """What ``FusionDefinition.compile`` does."""
         self._runner._compile(with_memory(inputs))
+
+    def is_compiled(
+        self, inputs: Iterable[Any], device: torch.device | str | int | None = None
+    ) -> bool:
+        """Whether an execution on inputs like these finds its program ready. ``device`` is the one they are on."""
+        del device  # the inputs are on it
+        return self._runner._is_prepared(inputs)
+
+    def get_output_shardings(self) -> list[Sharding]:
+        """How each result of the last execution lies on its mesh; [] without DTensors. RuntimeError before the first one."""
+        return shardings_of(self._runner._output_shardings())
 
 
 class _Entry:

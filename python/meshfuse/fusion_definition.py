@@ -1,10 +1,11 @@
 """FusionDefinition: a fusion is written once, inside a ``with`` block, and executed any number of times."""
 
+import copy
 import sys
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
 import torch
 
@@ -102,6 +103,30 @@ class FusionDefinition(FusionDefinitionBase):
                 )
             self._fec = FusionExecutorCache(self.fusion)
         return self._fec
+
+    def __copy__(self) -> Self:
+        """Another definition with the same calls, open again; attributes are shared."""
+        return self._copied(lambda value: value)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """Another definition with the same calls, open again, and copies of the attributes."""
+        return self._copied(lambda value: copy.deepcopy(value, memo))
+
+    def _copied(self, of_attribute: Callable[[Any], Any]) -> Self:
+        copied = type(self)()
+        if self._is_defined:
+            copied._adopt(self.fusion._copy())
+        own = {"_fec", "_graph_definition", "_form_in_graphs"}
+        for name, value in self.__dict__.items():
+            if name not in own:
+                setattr(copied, name, of_attribute(value))
+        return copied
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "FusionDefinition: a definition is not pickled: its programs belong to this process; "
+            "send repr(fd), which is Python that makes it again"
+        )
 
     def _share(self, executor: FusionExecutorCache) -> None:
         """Becomes the definition that `executor` runs."""

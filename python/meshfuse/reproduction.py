@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from meshfuse._tensor_memory import flattened, span_of
+from meshfuse._tensor_memory import flattened, is_packed, span_of
 
 __all__: list[str] = []
 
@@ -15,6 +15,8 @@ __all__: list[str] = []
 EXACT_ELEMENTS = 1000
 
 _INTEGRAL_LIMIT = 10
+
+_DRAWN_AS_BITS = {torch.float8_e8m0fnu, torch.uint64}
 
 
 def fake_copies(inputs: Iterable[Any]) -> list[Any]:
@@ -111,6 +113,10 @@ def _tensor_text(tensor: torch.Tensor) -> str:
     if has_data:
         tensor = tensor.resolve_conj().resolve_neg()
         size, stride = tuple(tensor.size()), tuple(tensor.stride())
+    if tensor.dtype in _DRAWN_AS_BITS or is_packed(tensor):
+        # torch draws no such numbers: their bits are drawn or written out.
+        bits = torch.uint8 if tensor.dtype.itemsize == 1 else torch.int64
+        return f"{_tensor_text(tensor.view(bits))}.view({tensor.dtype})"
     if tensor.is_contiguous():
         if has_data and tensor.numel() <= EXACT_ELEMENTS:
             return _exact_text(tensor)

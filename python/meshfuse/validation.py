@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from meshfuse._C import DataType, Fusion, FusionDefinitionBase
-from meshfuse._tensor_memory import copy_of, flattened
+from meshfuse._tensor_memory import copy_of, flattened, is_packed, unpacked
 
 __all__ = ["get_val_tolerances", "validate_with_auto_inferred_outputs"]
 
@@ -158,8 +158,10 @@ def _difference(
 ) -> str:
     if output.shape != reference.shape:
         return f"has sizes {list(output.shape)} instead of {list(reference.shape)}"
-    if same_type and output.dtype != reference.dtype:
+    if is_packed(output) != is_packed(reference) or (same_type and output.dtype != reference.dtype):
         return f"has type {output.dtype} instead of {reference.dtype}"
+    if is_packed(output):
+        output, reference = unpacked(output), unpacked(reference)
     if output.dtype.is_floating_point or output.dtype.is_complex:
         wide = torch.complex128 if output.dtype.is_complex else torch.float64
         actual, expected = output.to(wide), reference.to(output.device, wide)
@@ -223,6 +225,8 @@ def _widened(value: Any) -> Any:
         return value
     if value.dtype.is_complex:
         return copy_of(value, torch.complex128)
+    if is_packed(value):
+        return copy_of(value)
     return copy_of(value, torch.float64 if value.dtype.is_floating_point else None)
 
 

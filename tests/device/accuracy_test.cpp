@@ -14,6 +14,7 @@
 #include "device/error_function.h"
 #include "device/exponential.h"
 #include "device/logarithm.h"
+#include "device/numbers.h"
 #include "device/trigonometry.h"
 
 namespace {
@@ -156,5 +157,81 @@ CHECK_BOTH(sinh)
 CHECK_BOTH(tan)
 CHECK_BOTH(tanh)
 #undef CHECK_BOTH
+
+/// Pairs of the numbers that have rules of their own, then random ones.
+template <class Function, class Reference>
+void checkPairs(const std::string& name, Function function, Reference reference) {
+  const std::vector<float> special = {0.0F,   -0.0F,   1.0F,     -1.0F,     2.0F,  -2.0F,
+                                      3.0F,   -3.0F,   0.5F,     -0.5F,     1e30F, -1e30F,
+                                      1e-40F, -1e-40F, INFINITY, -INFINITY, NAN};
+  std::mt19937 bits(9);
+  std::uniform_real_distribution<float> base(-3.0F, 60.0F);
+  std::uniform_real_distribution<float> other(-30.0F, 30.0F);
+  std::vector<float> x;
+  std::vector<float> y;
+  for (const float first : special) {
+    for (const float second : special) {
+      x.push_back(first);
+      y.push_back(second);
+    }
+  }
+  for (int i = 0; i < 5000000; ++i) {
+    x.push_back(base(bits));
+    y.push_back(i % 8 == 0 ? std::rint(other(bits)) : other(bits));
+    x.push_back(std::bit_cast<float>(static_cast<uint32_t>(bits())));
+    y.push_back(other(bits));
+  }
+  Found found;
+  std::vector<float> results(x.size());
+#pragma omp simd
+  for (size_t i = 0; i < x.size(); ++i) {
+    results[i] = function(x[i], y[i]);
+  }
+  for (size_t i = 0; i < x.size(); ++i) {
+    compare(found, x[i], results[i], reference(double{x[i]}, double{y[i]}));
+  }
+  std::printf("%-12s float   %.2f ulp at %g\n", name.c_str(), found.ulps, found.at);
+  EXPECT_LE(found.ulps, kUlps) << name << " at " << found.at;
+  EXPECT_EQ(found.special, 0) << name << " at " << found.specialAt;
+}
+
+TEST(Accuracy, pow) {
+  checkPairs(
+      "pow", [](float x, float y) { return device::power(x, y); },
+      [](double x, double y) { return std::pow(x, y); });
+}
+
+TEST(Accuracy, atan2) {
+  checkPairs(
+      "atan2", [](float x, float y) { return device::atan2(x, y); },
+      [](double x, double y) { return std::atan2(x, y); });
+}
+
+TEST(Accuracy, rsqrt) {
+  checkFloat(
+      "rsqrt", [](float x) { return 1.0F / device::sqrt(x); },
+      [](double x) { return 1.0 / std::sqrt(x); });
+}
+
+/// The error function of the result, which is steep where its inverse is flat, gives the operand back.
+TEST(Accuracy, erfinv) {
+  std::mt19937 bits(10);
+  std::uniform_real_distribution<double> unit(-1.0, 1.0);
+  for (int i = 0; i < 100000; ++i) {
+    const double x = unit(bits);
+    const long double y = device::erfinv(x);
+    const long double slope = 1.128379167095512573896L * std::exp(-y * y);
+    const long double error =
+        (std::abs(x) < 0.5 ? std::erf(y) - x
+                           : (x < 0 ? -1 : 1) * (1.0L - std::abs(static_cast<long double>(x)) -
+                                                 std::erfc(std::abs(y)))) /
+        slope;
+    ASSERT_LE(std::abs(error / y), 4 * 0x1p-52) << x;
+    const double q = std::exp2(-1000.0 * std::abs(x));
+    const long double z = device::erfcinv(q);
+    const long double tail = (std::erfc(z) - q) / (1.128379167095512573896L * std::exp(-z * z));
+    ASSERT_LE(std::abs(tail / z), 4 * 0x1p-52) << q;
+  }
+}
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <bit>
 #include <cstdint>
 #include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -107,13 +108,25 @@ at::Tensor comparable(const at::Tensor& tensor) {
   return tensor.scalar_type() == at::kUInt64 ? tensor.view(at::kLong) : tensor.to(at::kLong);
 }
 
+std::string functionName(PrimType from, PrimType to) {
+  return std::string(nameOf(from)).append("_").append(nameOf(to));
+}
+
+std::string conversionText(PrimType from, PrimType to) {
+  std::ostringstream text;
+  text << "extern \"C\" void " << functionName(from, to) << "(" << deviceTypeName(to)
+       << "* to, const " << deviceTypeName(from) << "* from, int64 n) {\n"
+       << "  for (int64 i = 0; i < n; ++i) {\n    to[i] = convert<" << deviceTypeName(to)
+       << ">(from[i]);\n  }\n}\n";
+  return text.str();
+}
+
 void checkPair(const CompiledText& kernels, PrimType from, PrimType to) {
   SCOPED_TRACE(std::string(nameOf(from)) + " to " + std::string(nameOf(to)));
   const at::Tensor values = valuesOf(from);
   const at::Tensor wanted = values.to(torchDtype(to));
   const at::Tensor got = at::empty(values.sizes(), torchDtype(to));
-  Conversion* const conversion =
-      kernels.function<Conversion>(std::string(nameOf(from)) + "_" + std::string(nameOf(to)));
+  Conversion* const conversion = kernels.function<Conversion>(functionName(from, to));
   ASSERT_NE(conversion, nullptr);
   conversion(got.data_ptr(), values.data_ptr(), values.numel());
   at::Tensor wrong = at::ne(comparable(got), comparable(wanted));
@@ -136,14 +149,9 @@ TEST(Conversions, AreThoseOfAten) {
   for (const PrimType from : types) {
     std::string body;
     for (const PrimType to : types) {
-      const std::string fromName(deviceTypeName(from));
-      const std::string toName(deviceTypeName(to));
-      body += "extern \"C\" void " + std::string(nameOf(from)) + "_" + std::string(nameOf(to)) +
-              "(" + toName + "* to, const " + fromName + "* from, int64 n) {\n" +
-              "  for (int64 i = 0; i < n; ++i) {\n    to[i] = convert<" + toName +
-              ">(from[i]);\n  }\n}\n";
+      body += conversionText(from, to);
     }
-    const CompiledText kernels(deviceTextFor(body) + "using namespace device;\n" + body);
+    const CompiledText kernels(deviceTextFor(body) + "using namespace device;\n" + body, "-O1");
     for (const PrimType to : types) {
       checkPair(kernels, from, to);
     }

@@ -6,6 +6,7 @@
 #include "meshfuse/base/error.h"
 #include "meshfuse/evaluator/expression_evaluator.h"
 #include "meshfuse/ops/op_info.h"
+#include "meshfuse/values/packed_floats.h"
 #include "meshfuse/values/torch_types.h"
 
 namespace meshfuse {
@@ -13,6 +14,9 @@ namespace {
 
 /// Whole numbers stay in a sample's range where it is one of whole numbers, else away from its zero.
 at::Tensor drawn(const OpSample::Tensor& tensor, PrimType sampleType) {
+  if (!tensor.values.empty()) {
+    return at::tensor(tensor.values).view(tensor.sizes).to(torchDtype(tensor.dtype));
+  }
   const at::Tensor values =
       at::rand(tensor.sizes, at::kDouble) * (tensor.high - tensor.low) + tensor.low;
   switch (categoryOf(tensor.dtype)) {
@@ -22,7 +26,8 @@ at::Tensor drawn(const OpSample::Tensor& tensor, PrimType sampleType) {
       return (isIntegralOrBool(categoryOf(sampleType)) ? at::floor(values) : at::ceil(values))
           .to(torchDtype(tensor.dtype));
     default:
-      return values.to(torchDtype(tensor.dtype));
+      return tensor.dtype == PrimType::Float4_e2m1fn ? roundToFloat4(values)
+                                                     : values.to(torchDtype(tensor.dtype));
   }
 }
 
@@ -83,7 +88,8 @@ TEST(ElementTypes, WhatIsAcceptedRuns) {
     const OpSample sample = op->samples(*op).front();
     for (const OpSample::Tensor& tensor : sample.tensors) {
       for (const PrimType dtype : allPrimTypes()) {
-        if (torchNameOf(dtype).empty() || dtype == PrimType::Float4_e2m1fn_x2) {
+        if (dtype == PrimType::Index || dtype == PrimType::Null ||
+            dtype == PrimType::Float4_e2m1fn_x2) {
           continue;
         }
         const OpSample changed = withType(sample, tensor.dtype, dtype);

@@ -9,7 +9,7 @@
 #include "meshfuse/base/error.h"
 #include "meshfuse/ops/op_info.h"
 #include "meshfuse/values/comparison.h"
-#include "meshfuse/values/torch_types.h"
+#include "meshfuse/values/packed_floats.h"
 
 namespace meshfuse {
 namespace {
@@ -187,8 +187,12 @@ TEST_F(Evaluator, C16_MetaTensorsGiveTheDtypeAndSizesOfTheRealRun) {
       ExpressionEvaluator real(program);
       ExpressionEvaluator meta(program);
       for (size_t i = 0; i < inputs.size(); ++i) {
-        const at::ScalarType dtype = torchDtype(program.val(inputs[i]).dtype());
-        real.bind(inputs[i], at::ones(sample.tensors[i].sizes, dtype));
+        const at::ScalarType dtype = heldDtype(program.val(inputs[i]).dtype());
+        const at::Tensor numbers =
+            sample.tensors[i].values.empty()
+                ? at::ones(sample.tensors[i].sizes, at::kDouble)
+                : at::tensor(sample.tensors[i].values).view(sample.tensors[i].sizes);
+        real.bind(inputs[i], numbers.to(dtype));
         meta.bind(inputs[i],
                   at::empty(sample.tensors[i].sizes, at::TensorOptions(dtype).device(at::kMeta)));
       }

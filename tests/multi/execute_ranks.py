@@ -152,6 +152,11 @@ def different_known_definitions(rank: Rank) -> None:
     rank.report_error("numbers", lambda: scaled.execute([d, 2.0 if first else 3.0]))
     scaled.execute([d, 2.0])
     rank.report_error("known numbers", lambda: scaled.execute([d, 2.0 if first else 3.0]))
+    with FusionDefinition() as constant:
+        x = constant.define_tensor([-1, -1])
+        product = constant.ops.mul(constant.ops.sum(x, 0), 2.0 if first else 3.0)
+        constant.add_output(constant.ops.relu(product))
+    rank.report_error("constants", lambda: constant.execute([d]))
     rank.report_error("without calls", lambda: (relu if first else define("neg")).execute([d]))
     rank.reports["after"] = [
         torch.equal(whole(relu.execute([d])[0]), whole(d).sum(0).relu()) for _ in range(2)

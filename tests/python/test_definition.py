@@ -16,7 +16,7 @@ def text_of(define) -> str:
     """The text of the fusion that `define` makes."""
     with FusionDefinition() as fd:
         define(fd)
-    return fd.fusion.print_math()
+    return fd.fusion.print_math(from_outputs_only=False)
 
 
 def test_every_exported_name_exists_and_is_listed():

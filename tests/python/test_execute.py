@@ -188,6 +188,46 @@ def test_parameters_of_execute() -> None:
     )
 
 
+def test_results_without_tensors_are_made_on_a_device() -> None:
+    with FusionDefinition() as fd:
+        size = fd.define_scalar(DataType.Int)
+        fd.add_output(fd.ops.full([size], 2.0, DataType.Float))
+        fd.add_output(fd.ops.iota(size))
+        fd.add_output(fd.ops.uniform(0.0, 1.0, [3]))
+    for device in (None, "cpu", torch.device("cpu"), "meta"):
+        results = fd.execute([4], device=device)
+        assert [result.shape for result in results] == [(4,), (4,), (3,)]
+        assert {result.device.type for result in results} == {"meta" if device == "meta" else "cpu"}
+    assert torch.equal(fd.execute([4], device="cpu")[1], torch.arange(4))
+    if not torch.cuda.is_available():
+        for name in ("cuda", "cuda:7"):
+            assert error_of(ValueError, lambda name=name: fd.execute([4], device=name)) == (
+                f"execute: results are made on a device that torch has: got device {name}; "
+                "name cpu, meta or a cuda device of this machine, or leave device out"
+            )
+    text = error_of(ValueError, lambda: fd.execute([4], device="xpu"))
+    assert text.startswith("execute: results are made on a device that torch has: got device xpu;")
+
+
+def test_tangents_are_refused() -> None:
+    import torch.autograd.forward_ad as forward_ad
+
+    for fd in (define(), define("neg")):
+        with forward_ad.dual_level():
+            dual = forward_ad.make_dual(torch.ones(2, 3), torch.ones(2, 3))
+            view = forward_ad.make_dual(torch.ones(3, 2), torch.ones(3, 2)).t()
+            for tensor in (dual, view):
+                assert error_of(RuntimeError, lambda fd=fd, t=tensor: fd.execute([t])) == (
+                    "execute: results carry no derivatives, and tangents would be lost: argument 0 carries a tangent of "
+                    "forward-mode differentiation; call execute outside of it, or pass "
+                    "torch.autograd.forward_ad.unpack_dual(tensor).primal"
+                )
+            assert torch.equal(
+                fd.execute([forward_ad.unpack_dual(dual).primal])[0].abs(), torch.ones(2, 3)
+            )
+        assert fd.execute([torch.ones(2, 3, requires_grad=True)])[0].shape == (2, 3)
+
+
 def test_option_names() -> None:
     fd = define()
     a = torch.randn(2, 3)

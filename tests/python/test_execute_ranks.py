@@ -73,6 +73,11 @@ def test_ranks_that_call_different_known_definitions_are_named_and_go_on(
             text = report[name]["text"]
             assert "called with 2.0' (fingerprint" in text, text
             assert "called with 3.0' (fingerprint" in text, text
+        text = report["constants"]["text"]
+        assert re.search(r"rank 0 runs '[^']*' with 'tv\d+: [^']* = mul\(tv\d+, 2\.0\)'", text), (
+            text
+        )
+        assert re.search(r"runs? '[^']*' with 'tv\d+: [^']* = mul\(tv\d+, 3\.0\)'", text), text
         assert report["after"] == [True, True]
 
 

@@ -5,12 +5,15 @@ import threading
 import pytest
 import torch
 from entry_definitions import define, error_of
+from torch.distributed.device_mesh import DeviceMesh
+from torch.distributed.tensor import DTensor, Replicate, Shard
 
 from meshfuse import (
     FusionDefinition,
     FusionExecutorCache,
     LRUCache,
     LruFusionCache,
+    ParallelType,
 )
 
 
@@ -34,6 +37,45 @@ def test_fec_exists_from_the_first_execution_on():
     assert not hasattr(fd, "fec")
     fd.execute([torch.zeros(2)])
     assert torch.equal(fd.fec.execute([torch.zeros(2)])[0], torch.ones(2))
+
+
+def test_whether_a_call_has_its_program():
+    fd = define("neg")
+    x, y = torch.randn(2, 3), torch.randn(3, 4)
+    fd.execute([x])
+    assert fd.fec.is_compiled([x])
+    assert fd.fec.is_compiled([torch.ones(2, 3)], device="cpu")
+    for others in ([y], [x.half()], [x, x], [2.0], []):
+        assert not fd.fec.is_compiled(others)
+    fd.execute([y])
+    assert fd.fec.is_compiled([x])
+    assert fd.fec.is_compiled([y])
+    error_of(TypeError, lambda: fd.fec.is_compiled(x))
+
+
+def test_how_results_lie(mesh: DeviceMesh):
+    fd = define("neg")
+    text = error_of(RuntimeError, lambda: FusionExecutorCache(fd.fusion).get_output_shardings())
+    assert text.startswith(
+        "get_output_shardings: results lie somewhere from the first execution on:"
+    )
+    x = torch.randn(2, 3)
+    fd = define("neg")
+    fd.execute([x])
+    assert fd.fec.get_output_shardings() == []
+    for placement, dim in ((Shard(1), 1), (Shard(0), 0), (Replicate(), -1)):
+        fd.execute([DTensor.from_local(x, mesh, [placement])])
+        (sharding,) = fd.fec.get_output_shardings()
+        assert sharding.placements == (placement,)
+        assert (sharding.mesh.shape, sharding.mesh.size, repr(sharding.mesh)) == (
+            [1],
+            1,
+            "DeviceMesh{0}",
+        )
+        assert sharding.axis_sharded_on(ParallelType.mesh_x) == dim
+        assert sharding.axis_sharded_on(ParallelType.mesh_y) == -1
+    text = error_of(TypeError, lambda: sharding.axis_sharded_on("mesh_x"))
+    assert text.startswith("axis_sharded_on(): incompatible function arguments: got 'mesh_x'; pass")
 
 
 def test_an_executor_made_from_a_fusion_closes_it():

@@ -146,10 +146,53 @@ def test_outputs_in_order_with_repetitions_and_inputs():
         assert torch.equal(result, expected)
 
 
-def test_cannot_be_copied():
+def negated(size: int) -> FusionDefinition:
     with FusionDefinition() as fd:
-        fd.define_tensor([2])
-    with pytest.raises(TypeError):
-        copy.copy(fd)
-    with pytest.raises(TypeError):
-        pickle.dumps(fd)
+        fd.add_output(fd.ops.neg(fd.define_tensor([size], True)))
+    return fd
+
+
+@pytest.mark.parametrize("way", [copy.copy, copy.deepcopy])
+def test_copies_are_definitions_of_their_own(way):
+    x = torch.arange(3.0)
+    for executed in (False, True):
+        fd = negated(3)
+        fd.notes = {"of": [1]}
+        if executed:
+            fd.execute([x])
+        again = way(fd)
+        assert type(again) is FusionDefinition
+        assert again.fusion == fd.fusion
+        assert again.validate_definition() == (True, None)
+        assert torch.equal(again.execute([x])[0], -x)
+        assert again.notes == fd.notes
+        assert (again.notes["of"] is fd.notes["of"]) == (way is copy.copy)
+        with fd:
+            fd.add_output(fd.ops.exp(fd.define_tensor([-1])))
+        assert torch.equal(again.execute([x])[0], -x)
+    assert way(FusionDefinition()).validate_definition() == (False, "Fusion does not exist!")
+    fusion = way(again.fusion)
+    assert fusion == again.fusion
+    assert fusion is not again.fusion
+    in_a_list = copy.deepcopy([again, again])
+    assert in_a_list[0] is in_a_list[1]
+
+
+def test_is_not_pickled():
+    with pytest.raises(
+        TypeError, match=r"FusionDefinition: a definition is not pickled: its progr.*; send repr"
+    ):
+        pickle.dumps(negated(2))
+
+
+def test_print_math_of_what_outputs_need():
+    with FusionDefinition() as fd:
+        a = fd.define_tensor([4], True)
+        fd.ops.exp(a)
+        fd.add_output(fd.ops.mul(fd.ops.neg(a), 2.0))
+    needed, everything = fd.fusion.print_math(), fd.fusion.print_math(from_outputs_only=False)
+    assert "exp" not in needed
+    assert "exp" in everything
+    assert [line for line in everything.splitlines() if "exp" not in line] == needed.splitlines()
+    assert fd.fusion.print_math(True) == needed
+    assert str(fd.fusion) == everything

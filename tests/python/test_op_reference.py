@@ -72,6 +72,23 @@ def test_operands_with_a_type_of_their_own_are_told_apart() -> None:
     assert "BFloat16 (logsumexp: Float)" in section("sdpfa_bwd")
 
 
+def test_types_that_decide_nothing_are_not_said_to() -> None:
+    """An index and a condition have types of their own, whatever the result's is."""
+    for name, operand, types in (
+        ("where", "x0", "Bool"),
+        ("gather", "index", "Int, Int32"),
+        ("embedding_fwd", "input", "Int, Int32"),
+    ):
+        _, text = section(name).split(f"Element types of `{operand}`:\n\n")
+        assert text.startswith(f"- {types}: accepted\n"), name
+    assert ": gives Int\n" in section("argsort")
+    assert ": gives Bool\n" in section("eq")
+
+
+def test_shape_is_there() -> None:
+    assert "shape(arg, /)" in section("shape")
+
+
 def test_refused_types_carry_the_text_of_the_error() -> None:
     with FusionDefinition() as fd:
         a = fd.define_tensor([6, 5], [True, True], dtype=DataType.Float)
@@ -84,6 +101,10 @@ def test_refused_types_carry_the_text_of_the_error() -> None:
 
 
 ONES = {DataType[name]: torch.ones(3).to(getattr(torch, dtype)) for name, dtype in TORCH_NAMES}
+# 1 has the bits 0010; two of them are in a byte.
+ONES[DataType.Float4_e2m1fn] = torch.full((3,), 0x22, dtype=torch.uint8).view(
+    torch.float4_e2m1fn_x2
+)
 
 
 UNARY = [

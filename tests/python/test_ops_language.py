@@ -20,7 +20,7 @@ def last_call(fd: FusionDefinition) -> str:
     """The right-hand side of the last call in the fusion's text."""
     lines = [
         line
-        for line in fd.fusion.print_math().splitlines()
+        for line in fd.fusion.print_math(False).splitlines()
         if " = " in line and "constant" not in line
     ]
     return lines[-1].split(" = ")[1]
@@ -326,5 +326,5 @@ def test_random_calls_end_in_a_value_or_a_user_error():
                     form = rf"{function.__name__}(\(\))?: .+: .+; .+"
                     assert re.fullmatch(form, text, re.DOTALL), (seed, text)
                     assert "internal" not in text, (seed, text)
-            assert fd.fusion.print_math()
+            assert fd.fusion.print_math(False)
             assert repr(fd)

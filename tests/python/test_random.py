@@ -127,6 +127,17 @@ def test_refusals() -> None:
         FusionDefinition() as fd,
     ):
         fd.ops.rand_like(fd.define_tensor([3], dtype=DataType.Int))
+    with FusionDefinition() as fd:
+        powers = fd.define_tensor([3], dtype=DataType.Float8_e8m0fnu)
+        for name, call in (
+            ("uniform", lambda: fd.ops.uniform(0.0, 1.0, [3], dtype=DataType.Float8_e8m0fnu)),
+            ("normal", lambda: fd.ops.normal(0.0, 1.0, [3], dtype=DataType.Float8_e8m0fnu)),
+            ("rand_like", lambda: fd.ops.rand_like(powers)),
+            ("randn_like", lambda: fd.ops.randn_like(powers)),
+        ):
+            text = f"{name}: random numbers have a sign and a fraction, of which powers of two have neither: got"
+            with pytest.raises(RuntimeError, match=text):
+                call()
 
 
 @pytest.mark.parametrize(

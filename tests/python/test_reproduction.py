@@ -81,6 +81,7 @@ def test_the_same_outputs_in_a_fresh_process(layout: str, tmp_path: Path) -> Non
         torch.bool,
         torch.float8_e4m3fn,
         torch.float8_e5m2,
+        torch.float8_e8m0fnu,
     ],
     ids=str,
 )
@@ -117,7 +118,15 @@ def test_numbers_and_special_values() -> None:
 
 @pytest.mark.parametrize(
     "dtype",
-    [torch.float32, torch.bfloat16, torch.complex64, torch.int64, torch.bool, torch.float8_e5m2],
+    [
+        torch.float32,
+        torch.bfloat16,
+        torch.complex64,
+        torch.int64,
+        torch.bool,
+        torch.float8_e5m2,
+        torch.float8_e8m0fnu,
+    ],
     ids=str,
 )
 def test_large_inputs_keep_their_form_and_range(dtype: torch.dtype) -> None:
@@ -133,6 +142,21 @@ def test_large_inputs_keep_their_form_and_range(dtype: torch.dtype) -> None:
         if dtype == torch.int64 or (x.is_contiguous() and dtype in (torch.float32, torch.bfloat16)):
             assert again.min() >= x.min()
             assert again.max() <= x.max()
+
+
+@pytest.mark.parametrize("shape", [(4, 6), (60, 40)])
+def test_inputs_of_64_bits_without_sign(shape: tuple[int, int]) -> None:
+    base = torch.arange(shape[0] * shape[1]).view(shape).mul(2**40).sub(3).view(torch.uint64)
+    for x in (base, base.t(), base[::2]):
+        with FusionDefinition() as fd:
+            a = fd.define_tensor([-1, -1], dtype=DataType.UInt64)
+            fd.add_output(fd.ops.set(a))
+        results = run_here(fd.repro_script_for([x]))
+        (again,), (got,) = results["inputs"], results["outputs"]
+        assert (again.dtype, again.shape, again.stride()) == (x.dtype, x.shape, x.stride())
+        assert torch.equal(got.view(torch.int64), again.view(torch.int64))
+        if x.numel() < 1000:
+            assert torch.equal(again.view(torch.int64), x.view(torch.int64))
 
 
 def test_the_form() -> None:

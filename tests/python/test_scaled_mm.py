@@ -144,10 +144,14 @@ def test_symbolic_sizes() -> None:
 def test_refusals(fd: FusionDefinition) -> None:
     a, one = fd.define_tensor([4, 4], dtype=DataType.Float8_e4m3fn), fd.define_tensor([])
     vector, wide = fd.define_tensor([4]), fd.define_tensor([4, 4], dtype=DataType.Double)
+    spiral = fd.define_tensor([4], dtype=DataType.ComplexFloat)
     cases: list[tuple[Callable[[], object], str]] = [
         (lambda: fd.ops.scaled_mm(vector, a, one, one), r"the matrices are \[m, k\] and \[k, n\]"),
         (lambda: fd.ops.scaled_mm(a, a, vector, one), "a scale is one number, or has the matrix's"),
-        (lambda: fd.ops.scaled_mm(wide, a, one, one), "matrices are of Float8_e4m3fn, Float8_e5m2"),
+        (
+            lambda: fd.ops.scaled_mm(wide, a, one, one),
+            "matrices are of Float4_e2m1fn, Float8_e4m3fn, Float8_e5m2",
+        ),
         (lambda: fd.ops.scaled_mm(a, a, wide, one), "scales are of Float, Float8_e8m0fnu or"),
         (
             lambda: fd.ops.scaled_mm(a, a, one, one, vector),
@@ -155,6 +159,10 @@ def test_refusals(fd: FusionDefinition) -> None:
         ),
         (lambda: fd.ops.scaled_mm(a, a, one, one, 1j), "one of alpha and beta is a real number"),
         (lambda: fd.ops.scaled_mm(a, a, one, one, None, a), r"the bias is \[n\]"),
+        (
+            lambda: fd.ops.scaled_mm(a, a, one, one, None, spiral),
+            "the bias is real: got tv.*; cast its",
+        ),
         (lambda: fd.ops.scaled_mm(a, a, one, one, beta=1.0), "beta multiplies the bias"),
         (
             lambda: fd.ops.scaled_mm(a, a, one, one, dtype=DataType.Int),
@@ -254,7 +262,7 @@ def test_grouped_refusals(fd: FusionDefinition) -> None:
     with pytest.raises(TypeError, match=r"grouped_mm\(\): incompatible function arguments"):
         fd.ops.grouped_mm(a, batch, offsets, rows)
     wide = fd.define_tensor([4, 4], dtype=DataType.Double)
-    with pytest.raises(RuntimeError, match="matrices are of Float8_e4m3fn"):
+    with pytest.raises(RuntimeError, match="matrices are of Float4_e2m1fn, Float8_e4m3fn"):
         fd.ops.grouped_mm(wide, batch, offsets, rows, columns)
 
 

@@ -86,6 +86,40 @@ def test_numbers_beyond_the_integers_of_the_operand_wrap() -> None:
     check(got, torch.tensor([6, 8], dtype=torch.int32))
 
 
+@pytest.mark.parametrize("name", ["cummax", "cummin"])
+def test_scans_that_compare_refuse_numbers_that_the_operand_has_no_place_for(name: str) -> None:
+    x = torch.tensor([1, 2], dtype=torch.int32)
+    for number in (2**31, -(2**31) - 1, 2**32 + 5):
+        with pytest.raises(
+            RuntimeError, match=f"{name}: a number is .*: init is {number}, which Int32 does"
+        ):
+            run(lambda fd, a, n=number: getattr(fd.ops, name)(a, 0, fd.define_scalar(n)), [x])
+    for number in (2**31 - 1, -(2**31)):
+        (got,) = run(lambda fd, a, n=number: getattr(fd.ops, name)(a, 0, fd.define_scalar(n)), [x])
+        whole = torch.cat([torch.tensor([number], dtype=torch.int32), x])
+        check(got, scanned(name, whole, 0)[1:])
+
+
+def test_iota_of_int32_refuses_numbers_beyond_it() -> None:
+    for length, start, step in (
+        (3, 2**31, 1),
+        (2, 0, 2**31),
+        (3, 2**31 - 2, 1),
+        (2, -(2**31), -1),
+        (1, 2**40, 1),
+    ):
+        with FusionDefinition() as fd:
+            fd.add_output(fd.ops.iota(length, start, step, DataType.Int32))
+        text = f"iota: the numbers are ones of dtype: got {length} from {start} by {step}, which Int32 does"
+        with pytest.raises(RuntimeError, match=text):
+            fd.execute([])
+    for length, start, step in ((2, 2**31 - 2, 1), (2, 0, -(2**31)), (0, 2**40, 1), (1, 5, 2**40)):
+        with FusionDefinition() as fd:
+            fd.add_output(fd.ops.iota(length, start, step, DataType.Int32))
+        expected = torch.arange(length) * step + start
+        check(fd.execute([])[0], expected.to(torch.int32))
+
+
 def test_scans_of_integers_wrap() -> None:
     x = torch.full((3,), 2**30, dtype=torch.int32)
     (got,) = run(lambda fd, a: fd.ops.cumsum(a, 0), [x])

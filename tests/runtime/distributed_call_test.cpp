@@ -234,5 +234,31 @@ TEST(DistributedCall, RanksMeetOnceMoreBeforeTheyWrite) {
   EXPECT_EQ(local._version(), version + 2);
 }
 
+/// Bytes hold two elements: ranks have whole bytes, and as many elements as their share of the global ones.
+TEST(DistributedCall, PackedElementsAreShardedInWholeBytes) {
+  FusionExecutor executor(copyFusion(PrimType::Float4_e2m1fn));
+  const auto sharded = [](int64_t rows, int64_t columns, int64_t dim, std::vector<int64_t> global) {
+    const ShardingId sharding = intern(makeSharding(DeviceMesh::fromShape(std::vector<int64_t>{2}),
+                                                    MeshDevice::Cpu, {Placement::shard(dim)}));
+    const at::Tensor bytes = at::arange(rows * columns).to(at::kByte).view({rows, columns});
+    const std::vector<int64_t> strides{global[1], 1};
+    return KernelArgumentHolder(
+        DistributedTensor(bytes.view(at::ScalarType::Float4_e2m1fn_x2), sharding, global, strides));
+  };
+  for (const auto& [dim, global] : std::vector<std::pair<int64_t, std::vector<int64_t>>>{
+           {0, {8, 3}}, {0, {7, 3}}, {1, {4, 6}}}) {
+    const KernelArgumentHolder inputs = sharded(4, 3, dim, global);
+    const KernelArgumentHolder results = executor.execute(inputs);
+    const auto& result = results[0].as<DistributedTensor>();
+    EXPECT_TRUE(std::ranges::equal(result.sizes(), global));
+    EXPECT_TRUE(at::equal(result.local().view(at::kByte),
+                          inputs[0].as<DistributedTensor>().local().view(at::kByte)));
+  }
+  EXPECT_EQ(runtimeErrorOf([&] { executor.execute(sharded(4, 3, 1, {4, 5})); }),
+            "execute: packed 4-bit floats are sharded in whole bytes, as many on each rank: input "
+            "0, tv0, has 5 bytes in dimension 1 on DeviceMesh{0 1} cpu (S(1)); shard another "
+            "dimension, or pad this one");
+}
+
 }  // namespace
 }  // namespace meshfuse::testing

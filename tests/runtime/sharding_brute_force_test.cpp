@@ -13,6 +13,7 @@
 #include "meshfuse/mesh/shard_arithmetic.h"
 #include "meshfuse/ops/op_info.h"
 #include "meshfuse/sharding/propagate.h"
+#include "meshfuse/values/packed_floats.h"
 #include "meshfuse/values/torch_types.h"
 
 namespace meshfuse {
@@ -31,6 +32,9 @@ at::Tensor makeTensor(const OpSample::Tensor& tensor, at::Generator& generator) 
   const auto draw = [&] {
     return at::rand(tensor.sizes, generator, at::kDouble) * (tensor.high - tensor.low) + tensor.low;
   };
+  if (!tensor.values.empty()) {
+    return at::tensor(tensor.values).view(tensor.sizes).to(torchDtype(tensor.dtype));
+  }
   const at::Tensor uniform = draw();
   if (categoryOf(tensor.dtype) == TypeCategory::Complex) {
     return at::complex(uniform, draw()).to(torchDtype(tensor.dtype));
@@ -39,6 +43,9 @@ at::Tensor makeTensor(const OpSample::Tensor& tensor, at::Generator& generator) 
     return at::gt(uniform, 0);
   }
   const bool isWhole = categoryOf(tensor.dtype) == TypeCategory::Integral;
+  if (tensor.dtype == PrimType::Float4_e2m1fn) {
+    return roundToFloat4(uniform);
+  }
   return (isWhole ? at::floor(uniform) : uniform).to(torchDtype(tensor.dtype));
 }
 
@@ -94,6 +101,9 @@ std::vector<Placement> placementsOf(const TensorType& type) {
     placements.push_back(Placement::shard(dim));
   }
   const TypeCategory category = categoryOf(type.dtype);
+  if (isReducedFloat(type.dtype) && bitsOf(type.dtype) <= 8) {
+    return placements;  // torch adds no such elements up
+  }
   for (ReduceKind kind :
        {ReduceKind::Sum, ReduceKind::Avg, ReduceKind::Max, ReduceKind::Min, ReduceKind::Product}) {
     if (isReducible(category, kind)) {

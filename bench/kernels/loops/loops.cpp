@@ -9,9 +9,9 @@
 namespace {
 
 using Vector = uint64_t __attribute__((vector_size(64)));
-constexpr int64_t kVectors = 8;
+constexpr int64_t kVectors = 4;
 constexpr int64_t kBlock = kVectors * static_cast<int64_t>(sizeof(Vector));
-constexpr int64_t kGrainBlocks = 128;
+constexpr int64_t kGrainBlocks = 256;
 
 uint64_t readBlocks(const char* data, int64_t begin, int64_t end) {
   std::array<Vector, kVectors> sums{};
@@ -34,7 +34,7 @@ uint64_t readBlocks(const char* data, int64_t begin, int64_t end) {
 
 }  // namespace
 
-/// The sum of the 64-bit words of whole blocks of 512 bytes, on torch's threads.
+/// The sum of the 64-bit words of whole blocks of 256 bytes, on torch's threads.
 extern "C" __attribute__((visibility("default"))) uint64_t meshfuse_read(const void* data,
                                                                          int64_t bytes) {
   std::atomic<uint64_t> total{0};

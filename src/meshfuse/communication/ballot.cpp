@@ -18,15 +18,41 @@ std::vector<int64_t> unionOf(const std::vector<int64_t>& a, const std::vector<in
   return out;
 }
 
+std::vector<std::string> linesOf(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+/// The first line that the party's details have and those of another that says the same have not; empty without such.
+std::string ownLine(const Party& party, const std::vector<Party>& parties) {
+  const std::vector<std::string> lines = linesOf(party.details);
+  for (const Party& other : parties) {
+    if (other.what != party.what || other.details == party.details) {
+      continue;
+    }
+    const std::vector<std::string> others = linesOf(other.details);
+    const auto [own, theirs] = std::ranges::mismatch(lines, others);
+    if (own != lines.end()) {
+      return own->substr(0, kLongestWhat);
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 Ballot ballotOf(int64_t rank, uint64_t fingerprint, std::string_view what) {
-  std::string line(what.substr(0, kLongestWhat));
-  if (what.size() > kLongestWhat) {
+  const size_t firstEnd = std::min(what.find('\n'), what.size());
+  std::string line(what.substr(0, std::min(firstEnd, kLongestWhat)));
+  if (firstEnd > kLongestWhat) {
     line += "...";
   }
-  std::ranges::replace(line, '\n', ' ');
-  return {{{fingerprint, std::move(line), {rank}}}, {}};
+  std::string details(what.substr(std::min(firstEnd + 1, what.size())));
+  return {{{fingerprint, std::move(line), {rank}, std::move(details)}}, {}};
 }
 
 void merge(Ballot& ballot, const Ballot& other) {
@@ -49,7 +75,8 @@ std::string encode(const Ballot& ballot, int64_t round) {
   std::ostringstream out;
   out << round << ' ' << ballot.parties.size() << '\n';
   for (const Party& party : ballot.parties) {
-    out << party.what << '\n' << party.fingerprint << ' ' << party.ranks.size();
+    out << party.what << '\n' << party.details.size() << '\n' << party.details;
+    out << party.fingerprint << ' ' << party.ranks.size();
     for (const int64_t rank : party.ranks) {
       out << ' ' << rank;
     }
@@ -71,7 +98,12 @@ std::optional<Ballot> decodeBallot(std::string_view text, int64_t round) {
   for (size_t i = 0; i < parties; ++i) {
     Party party;
     size_t count = 0;
+    size_t length = 0;
     std::getline(in, party.what);
+    in >> length;
+    in.ignore();
+    party.details.resize(length);
+    in.read(party.details.data(), static_cast<std::streamsize>(length));
     in >> party.fingerprint >> count;
     party.ranks.resize(count);
     for (int64_t& rank : party.ranks) {
@@ -94,8 +126,10 @@ std::string partiesText(const Ballot& ballot) {
     char fingerprint[20];
     std::snprintf(fingerprint, sizeof fingerprint, "0x%llx",
                   static_cast<unsigned long long>(party.fingerprint));
+    const std::string line = ownLine(party, parties);
     parts.push_back(ranksText(party.ranks) + (party.ranks.size() == 1 ? " runs '" : " run '") +
-                    party.what + "' (fingerprint " + fingerprint + ")");
+                    party.what + "'" + (line.empty() ? "" : " with '" + line + "'") +
+                    " (fingerprint " + fingerprint + ")");
   }
   return joinText(parts, ", ");
 }

@@ -9,6 +9,7 @@
 #include "meshfuse/ops/infer.h"
 #include "meshfuse/values/comparison.h"
 #include "meshfuse/values/conversions.h"
+#include "meshfuse/values/packed_floats.h"
 #include "meshfuse/values/torch_types.h"
 #include "meshfuse/values/value_print.h"
 #include "meshfuse/values/value_types.h"
@@ -27,7 +28,9 @@ void checkTensor(const Fusion& fusion, ValId id, const at::Tensor& tensor) {
   const TensorType& type = fusion.val(id).tensor();
   const bool isIndex = type.dtype == PrimType::Index &&
                        (tensor.scalar_type() == at::kInt || tensor.scalar_type() == at::kLong);
-  if (!isIndex && findPrimTypeOf(tensor.scalar_type()) != type.dtype) {
+  const bool isHeld = type.dtype == PrimType::Float4_e2m1fn &&
+                      tensor.scalar_type() == heldDtype(PrimType::Float4_e2m1fn);
+  if (!isIndex && !isHeld && findPrimTypeOf(tensor.scalar_type()) != type.dtype) {
     refuse(fusion, id,
            "Expected to be bound to a tensor of dtype " + std::string(internalNameOf(type.dtype)),
            "a tensor of dtype " + std::string(c10::toString(tensor.scalar_type())));

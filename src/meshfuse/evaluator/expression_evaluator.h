@@ -10,7 +10,7 @@
 
 namespace meshfuse {
 
-/// Runs single operations with ATen. Unknown is None, not an error: `evaluate` gives None for what cannot be computed yet.
+/// Runs single operations with ATen. 4-bit floats are taken and given in heldDtype. Unknown is None, not an error: `evaluate` gives None for what cannot be computed yet.
 class ExpressionEvaluator {
  public:
   explicit ExpressionEvaluator(const Fusion& fusion);

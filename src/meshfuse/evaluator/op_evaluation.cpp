@@ -11,7 +11,7 @@
 #include "meshfuse/evaluator/pointwise_eval.h"
 #include "meshfuse/ops/structured_ops.h"
 #include "meshfuse/values/conversions.h"
-#include "meshfuse/values/torch_types.h"
+#include "meshfuse/values/packed_floats.h"
 
 namespace meshfuse {
 
@@ -109,7 +109,7 @@ bool hasMetaOperand(const EvalCall& call) {
 std::vector<PolymorphicValue> emptyMeta(const EvalCall& call) {
   std::vector<PolymorphicValue> results;
   for (size_t i = 0; i < call.expr->outputs.size(); ++i) {
-    const at::ScalarType dtype = torchDtype(call.fusion->val(call.expr->outputs[i]).dtype());
+    const at::ScalarType dtype = heldDtype(call.fusion->val(call.expr->outputs[i]).dtype());
     results.emplace_back(
         at::empty(call.outputSizes[i], at::TensorOptions(dtype).device(at::kMeta)));
   }
@@ -121,7 +121,7 @@ void checkResult(const EvalCall& call, const std::vector<PolymorphicValue>& resu
   for (size_t i = 0; i < results.size(); ++i) {
     const at::Tensor& tensor = results[i].asTensor();
     const PrimType dtype = call.fusion->val(call.expr->outputs[i]).dtype();
-    internalCheck(tensor.scalar_type() == torchDtype(dtype),
+    internalCheck(tensor.scalar_type() == heldDtype(dtype),
                   "an evaluation gives the dtype that the IR states");
     internalCheck(std::ranges::equal(tensor.sizes(), call.outputSizes[i]),
                   "an evaluation gives the sizes that the IR states");
@@ -173,7 +173,7 @@ std::vector<PolymorphicValue> evaluateWidened(const EvalCall& call, EvalFunction
   std::vector<PolymorphicValue> results = evaluate(wide);
   for (size_t i = 0; i < results.size(); ++i) {
     const at::Tensor& tensor = results[i].asTensor();
-    const at::ScalarType dtype = torchDtype(call.fusion->val(call.expr->outputs[i]).dtype());
+    const at::ScalarType dtype = heldDtype(call.fusion->val(call.expr->outputs[i]).dtype());
     results[i] = dtype == at::kUInt64 && tensor.scalar_type() == at::kLong ? tensor.view(dtype)
                                                                            : tensor.to(dtype);
   }

@@ -11,6 +11,7 @@
 #include "meshfuse/ops/infer.h"
 #include "meshfuse/ops/pointwise.h"
 #include "meshfuse/values/conversions.h"
+#include "meshfuse/values/packed_floats.h"
 #include "meshfuse/values/torch_types.h"
 
 namespace meshfuse {
@@ -57,8 +58,19 @@ bool needsWholeNumber(DtypeClass types) {
          types == DtypeClass::KeepFirst;
 }
 
-/// Refuses a number that Int32 does not hold where the call is computed in it.
-void checkFitsInt32(const OpInfo& op, size_t position, const PolymorphicValue& value) {
+/// ATen has few functions of floats of 8 bits and less and of UInt64: Float holds all values of the former, Int the bits of the latter, which
+/// are all that rows on it look at.
+at::ScalarType calculationType(PrimType compute) {
+  if (compute == PrimType::UInt64) {
+    return at::kLong;
+  }
+  return isReducedFloat(compute) && bitsOf(compute) <= 8 ? at::kFloat : torchDtype(compute);
+}
+
+}  // namespace
+
+void checkFitsInt32(std::string_view op, const std::string& operand,
+                    const PolymorphicValue& value) {
   if (!value.is<int64_t>()) {
     return;
   }
@@ -66,23 +78,11 @@ void checkFitsInt32(const OpInfo& op, size_t position, const PolymorphicValue& v
   if (number < std::numeric_limits<int32_t>::min() ||
       number > std::numeric_limits<int32_t>::max()) {
     throwUser(ErrorKind::Runtime,
-              {op.name, "a number is compared and chosen in the type of the tensors beside it",
-               "x" + std::to_string(position) + " is " + std::to_string(number) +
-                   ", which Int32 does not hold",
+              {op, "a number is compared and chosen in the type of the tensors beside it",
+               operand + " is " + std::to_string(number) + ", which Int32 does not hold",
                "cast the tensors to DataType.Int"});
   }
 }
-
-/// ATen has few functions of 8-bit floats and of UInt64: Float holds all values of the former, Int the bits of the latter, which
-/// are all that rows on it look at.
-at::ScalarType calculationType(PrimType compute) {
-  if (compute == PrimType::UInt64) {
-    return at::kLong;
-  }
-  return isReducedFloat(compute) && bitsOf(compute) == 8 ? at::kFloat : torchDtype(compute);
-}
-
-}  // namespace
 
 std::vector<PolymorphicValue> evaluatePointwise(const EvalCall& call) {
   const OpInfo& op = infoOf(*call.expr->op);
@@ -95,13 +95,13 @@ std::vector<PolymorphicValue> evaluatePointwise(const EvalCall& call) {
   for (size_t i = 0; i < call.values.size(); ++i) {
     const bool isCondition = row.types == DtypeClass::Select && i == 0;
     if (types.compute == PrimType::Int32 && needsWholeNumber(row.types)) {
-      checkFitsInt32(op, i, call.values[i]);
+      checkFitsInt32(op.name, "x" + std::to_string(i), call.values[i]);
     }
     x[i] = operandOf(call.values[i], isCondition ? at::kBool : compute, device);
   }
   const at::Tensor result =
       kRowFunctions[static_cast<size_t>(op.pointwiseRow)](x[0], x[1], x[2], x[3]);
-  return {result.to(torchDtype(types.result))};
+  return {result.to(heldDtype(types.result))};
 }
 
 }  // namespace meshfuse

@@ -10,4 +10,7 @@ namespace meshfuse {
 /// Casts the operands to the compute type, applies the row's ATen column, casts to the result type.
 std::vector<PolymorphicValue> evaluatePointwise(const EvalCall& call);
 
+/// Refuses a number, named `operand`, that Int32 does not hold where `op` compares or counts in it; other values are fine.
+void checkFitsInt32(std::string_view op, const std::string& operand, const PolymorphicValue& value);
+
 }  // namespace meshfuse

@@ -68,13 +68,14 @@ Program::Program(Fusion fusion, std::vector<int64_t> ranks)
 }
 
 std::vector<std::vector<PolymorphicValue>> Program::run(
-    std::span<const std::vector<PolymorphicValue>> inputs, const Collectives* collectives) const {
+    std::span<const std::vector<PolymorphicValue>> inputs, const Collectives* collectives,
+    std::optional<c10::Device> device) const {
   internalCheck(inputs.size() == ranks_.size(), "there is one argument list a hosted rank");
   std::vector<RankState> states(ranks_.size());
   for (size_t r = 0; r < states.size(); ++r) {
     states[r].rank = ranks_[r];
     states[r].values.resize(fusion_.vals().size());
-    states[r].device = deviceOfFactories(inputs[r]);
+    states[r].device = device.value_or(deviceOfFactories(inputs[r]));
     for (size_t i = 0; i < fusion_.inputs().size(); ++i) {
       states[r].values[indexOf(fusion_.inputs()[i])] = inputs[r][i];
     }

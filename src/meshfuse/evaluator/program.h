@@ -29,9 +29,11 @@ class Program {
 
   /// `inputs[r]` are the arguments of hosted rank r in definition order: local tensors and scalars. Returns the outputs of
   /// each rank, then the values to be written into inputs, which are left as they are; local tensors, which may be views of
-  /// inputs. `collectives` may be null for programs without reshardings that communicate.
+  /// inputs. `collectives` may be null for programs without reshardings that communicate. `device` is where tensors are made
+  /// that no input's device decides.
   std::vector<std::vector<PolymorphicValue>> run(
-      std::span<const std::vector<PolymorphicValue>> inputs, const Collectives* collectives) const;
+      std::span<const std::vector<PolymorphicValue>> inputs, const Collectives* collectives,
+      std::optional<c10::Device> device = std::nullopt) const;
 
  private:
   Fusion fusion_;

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include "meshfuse/evaluator/pointwise_eval.h"
 #include "meshfuse/values/conversions.h"
 
 namespace meshfuse {
@@ -17,6 +18,12 @@ at::Tensor scanFrom(const EvalCall& call, at::Tensor (*scan)(const at::Tensor& a
   const at::Tensor first =
       toTensor(call.values[2], arg.device()).to(arg.scalar_type()).expand(sizes);
   return scan(at::cat({first, arg}, dim), dim).narrow(dim, 1, arg.size(dim)).contiguous();
+}
+
+void checkFitsType(const EvalCall& call) {
+  if (call.has(2) && call.tensor(0).scalar_type() == at::kInt) {
+    checkFitsInt32(call.expr->op->name, "init", call.values[2]);
+  }
 }
 
 }  // namespace meshfuse

@@ -11,4 +11,7 @@ namespace meshfuse {
 /// alone.
 at::Tensor scanFrom(const EvalCall& call, at::Tensor (*scan)(const at::Tensor& arg, int64_t dim));
 
+/// Refuses a start that the type of the elements does not hold, for scans that compare: sums and products wrap as elements do.
+void checkFitsType(const EvalCall& call);
+
 }  // namespace meshfuse

@@ -9,6 +9,7 @@
 #include "meshfuse/base/error.h"
 #include "meshfuse/base/error_naming.h"
 #include "meshfuse/frontend/definition_source.h"
+#include "meshfuse/ops/packed_types.h"
 #include "meshfuse/runtime/fusion_executor.h"
 #include "meshfuse/values/torch_types.h"
 
@@ -150,7 +151,15 @@ ValId FusionDefinition::outputOf(const ValueHandle& value) const {
                "got the scalar " + value.toText(),
                "use the scalar in an operation on tensors and add that operation's result"});
   }
-  return std::get<ValId>(arg);
+  const ValId id = std::get<ValId>(arg);
+  if (const TensorType& type = fusion_.val(id).tensor(); type.dtype == PrimType::Float4_e2m1fn) {
+    std::vector<int64_t> sizes;
+    for (const IterDomain& domain : type.domain) {
+      sizes.push_back(domain.extent.asConstant().value_or(-1));
+    }
+    checkPackable("add_output", meshfuse::toText(type), sizes, packedDim(fusion_, id));
+  }
+  return id;
 }
 
 void FusionDefinition::addOutput(const ValueHandle& value) { fusion_.addOutput(outputOf(value)); }

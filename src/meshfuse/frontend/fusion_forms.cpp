@@ -13,7 +13,11 @@ using TypeMap = PrimType (*)(PrimType);
 
 PrimType same(PrimType type) { return type; }
 
+/// Packed elements stay what they are: their tensors have other sizes.
 PrimType doubled(PrimType type) {
+  if (type == PrimType::Float4_e2m1fn) {
+    return type;
+  }
   switch (categoryOf(type)) {
     case TypeCategory::Floating:
       return PrimType::Double;

@@ -85,6 +85,9 @@ std::optional<std::string> resultTypes(const OpInfo& op, OpSample sample, PrimTy
 /// Where all operands together are refused, one of them may have a type of its own, as attention's logsumexp has.
 std::optional<OwnType> ownTypeIn(const OpInfo& op, const OpSample& sample, PrimType from,
                                  PrimType to) {
+  if (std::ranges::count(sample.tensors, from, &OpSample::Tensor::dtype) < 2) {
+    return std::nullopt;  // nothing would be left to have the other type
+  }
   for (size_t i = 0; i < sample.tensors.size() && sample.tensors.size() > 2; ++i) {
     for (const PrimType type : {from, PrimType::Float}) {
       if (sample.tensors[i].dtype == from &&
@@ -215,7 +218,7 @@ std::vector<OperandTypes> operandTypesOf(const OpInfo& op) {
     }
     for (const PrimType type : allPrimTypes()) {
       // Packed 4-bit floats become their unpacked type when an input is defined.
-      if (categoryOf(type) != TypeCategory::None && !torchNameOf(type).empty() &&
+      if (categoryOf(type) != TypeCategory::None && type != PrimType::Index &&
           type != PrimType::Float4_e2m1fn_x2) {
         tryType(op, sample, tensor.dtype, type, types);
       }

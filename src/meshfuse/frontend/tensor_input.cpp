@@ -10,6 +10,7 @@
 #include "meshfuse/base/text.h"
 #include "meshfuse/frontend/tensor_descriptor.h"
 #include "meshfuse/ir/input_type.h"
+#include "meshfuse/ops/packed_types.h"
 
 namespace meshfuse {
 namespace {
@@ -18,11 +19,19 @@ namespace {
   throwUser(ErrorKind::Runtime, {"define_tensor", rule, found, wayOut});
 }
 
-/// The innermost dimension in memory, of a shape that has dimensions.
-size_t innermostDim(const TensorInput& input) {
-  const auto found = std::ranges::find(input.strideOrder, 0);
-  return found == input.strideOrder.end() ? input.shape.size() - 1
-                                          : static_cast<size_t>(found - input.strideOrder.begin());
+std::string described(const TensorInput& input) {
+  return "shape " + toText(input.shape) + " of Float4_e2m1fn";
+}
+
+/// Elements of which two lie in a byte have memory of their own, in a dimension of an even size.
+void checkPacked(const TensorInput& input) {
+  checkPackable("define_tensor", described(input), input.shape,
+                packedDim(input.strideOrder, static_cast<int64_t>(input.shape.size())));
+  if (!input.contiguity.empty() && !input.contiguity.back()) {
+    refuse("the packed dimension of 4-bit floats is no expanded broadcast",
+           "got contiguity None for the innermost dimension of " + described(input),
+           "give it True or False");
+  }
 }
 
 void unpackFloat4(TensorInput& input) {
@@ -31,7 +40,8 @@ void unpackFloat4(TensorInput& input) {
     refuse("a tensor of packed 4-bit floats has at least one dimension",
            "got Float4_e2m1fn_x2 with shape []", "give it the dimension that is packed");
   }
-  const size_t dim = innermostDim(input);
+  const auto dim =
+      static_cast<size_t>(packedDim(input.strideOrder, static_cast<int64_t>(input.shape.size())));
   if (dim >= input.shape.size() || input.shape[dim] <= 0) {
     return;
   }
@@ -83,12 +93,43 @@ TensorInput storedForm(TensorInput input) {
   if (input.dtype == PrimType::Float4_e2m1fn_x2) {
     unpackFloat4(input);
   }
+  if (input.dtype == PrimType::Float4_e2m1fn) {
+    checkPacked(input);
+  }
   return input;
 }
+
+namespace {
+
+/// The same tensor with an element for each of two in a byte of `dim`, which all other strides step over.
+TensorInput unpackedInputOf(std::span<const int64_t> sizes, std::span<const int64_t> strides,
+                            int64_t dim, bool staticSizes) {
+  std::vector<int64_t> elementSizes(sizes.begin(), sizes.end());
+  std::vector<int64_t> elementStrides(strides.begin(), strides.end());
+  for (size_t i = 0; i < elementSizes.size(); ++i) {
+    int64_t& doubled = static_cast<int64_t>(i) == dim ? elementSizes[i] : elementStrides[i];
+    if (doubled > std::numeric_limits<int64_t>::max() / 2) {
+      refuse("sizes and strides must fit 64 bits",
+             "got " + std::to_string(doubled) + " for pairs of 4-bit floats", "use a smaller one");
+    }
+    doubled *= 2;
+  }
+  TensorInput input = tensorInputOf(elementSizes, elementStrides, PrimType::Float4_e2m1fn,
+                                    staticSizes, /*isCpu=*/false);
+  // A byte that is repeated is two elements that are.
+  input.contiguity.back() = input.contiguity.back().value_or(false);
+  return input;
+}
+
+}  // namespace
 
 TensorInput tensorInputOf(std::span<const int64_t> sizes, std::span<const int64_t> strides,
                           PrimType dtype, bool staticSizes, bool isCpu) {
   TensorDescriptor descriptor = computeTensorDescriptor(sizes, strides);
+  if (dtype == PrimType::Float4_e2m1fn_x2 && !sizes.empty()) {
+    return unpackedInputOf(sizes, strides, packedDim(descriptor.strideOrder, std::ssize(sizes)),
+                           staticSizes);
+  }
   TensorInput input{{sizes.begin(), sizes.end()},
                     std::move(descriptor.contiguity),
                     dtype,

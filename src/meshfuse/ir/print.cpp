@@ -1,5 +1,7 @@
 #include "meshfuse/ir/print.h"
 
+#include <algorithm>
+
 #include "meshfuse/base/text.h"
 
 namespace meshfuse {
@@ -135,12 +137,34 @@ std::string printArg(const Fusion& fusion, const Arg& arg) {
   return "None";
 }
 
-std::string print(const Fusion& fusion) {
+namespace {
+
+/// By value: whether outputs, writes and what they are computed from name it.
+std::vector<bool> neededVals(const Fusion& fusion) {
+  std::vector<bool> needed(fusion.vals().size(), false);
+  forEachResult(
+      fusion, [&](ValId output) { needed[indexOf(output)] = true; },
+      [&](const InputWrite& write) { needed[indexOf(write.value)] = true; });
+  for (size_t i = fusion.exprs().size(); i-- > 0;) {
+    const Expr& expr = fusion.exprs()[i];
+    const auto isNeeded = [&](ValId val) { return needed[indexOf(val)]; };
+    if (std::ranges::any_of(expr.outputs, isNeeded)) {
+      needed[indexOf(expr.outputs.front())] = true;
+      std::ranges::for_each(inputsOf(expr), [&](ValId val) { needed[indexOf(val)] = true; });
+    }
+  }
+  return needed;
+}
+
+std::string printValues(const Fusion& fusion, const std::vector<bool>& isShown) {
   std::string out;
   size_t nextInput = 0;
   for (uint32_t i = 0; i < fusion.vals().size(); ++i) {
     ValId id{i};
     const Val& val = fusion.val(id);
+    if (!isShown[i] && !fusion.isInput(id)) {
+      continue;
+    }
     if (val.definition != kNoExpr) {
       const Expr& expr = fusion.expr(val.definition);
       out.append(expr.outputs[0] == id ? exprText(fusion, expr) + "\n" : "");
@@ -166,5 +190,13 @@ std::string print(const Fusion& fusion) {
       });
   return out;
 }
+
+}  // namespace
+
+std::string print(const Fusion& fusion) {
+  return printValues(fusion, std::vector<bool>(fusion.vals().size(), true));
+}
+
+std::string printNeeded(const Fusion& fusion) { return printValues(fusion, neededVals(fusion)); }
 
 }  // namespace meshfuse

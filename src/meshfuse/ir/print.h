@@ -30,6 +30,9 @@ namespace meshfuse {
 /// a dimension; where that is not so, `symbol i0 = tv1[2]` or `symbol i0 = c0` says what binds it.
 std::string print(const Fusion& fusion);
 
+/// The same without calls and constants that neither outputs nor writes need.
+std::string printNeeded(const Fusion& fusion);
+
 /// What binds each symbol by the declarations alone, by symbol id: the `input tv0: Float[i0]` of the text.
 std::map<uint32_t, SymbolSource> symbolsBoundByDeclarations(const Fusion& fusion);
 

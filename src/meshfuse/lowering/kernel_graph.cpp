@@ -102,8 +102,7 @@ class GraphBuilder {
   }
 
   NodeId fold(ReduceKind kind, NodeId operand, PrimType accumulator, PrimType result) {
-    if (graph_.reduced == 0 || (graph_.node(operand).loops & graph_.reduced) == 0) {
-      internalCheck(graph_.reduced == 0, "what is folded varies along the reduced loops");
+    if (!isFolding_) {
       return cast(cast(operand, accumulator), result);
     }
     Node node;
@@ -177,6 +176,9 @@ class GraphBuilder {
     }
     std::vector<NodeId> results;
     if (form.kind == LoopForm::Kind::Reduction) {
+      isFolding_ = std::ranges::any_of(call.operands.front(), [&](LoopId loop) {
+        return loop != kNoLoop && std::ranges::count(call.outputs.front(), loop) == 0;
+      });
       results = foldsOf(expr, form.fold, operands.front());
     } else if (op.isPointwise()) {
       const std::vector<TensorType> tensors = tensorOperands(fusion_, expr.args);
@@ -212,7 +214,9 @@ class GraphBuilder {
 
   /// Mean, then the sum of squared deviations from it: two passes, as exact as the data allow.
   std::vector<NodeId> deviationsOf(const Expr& expr, Fold form, NodeId operand, PrimType result) {
-    const PrimType wide = accumulatorOf(result);
+    const PrimType type = graph_.node(operand).type;
+    const bool isComplex = categoryOf(type) == TypeCategory::Complex;
+    const PrimType wide = isComplex ? type : accumulatorOf(result);
     const PrimType real = realTypeOf(wide);
     Node countNode;
     countNode.kind = NodeKind::Count;
@@ -223,8 +227,11 @@ class GraphBuilder {
     const NodeId mean =
         arithmetic("truediv", {fold(ReduceKind::Sum, value, wide, wide), elements}, wide);
     const NodeId deviation = arithmetic("sub", {value, mean}, wide);
-    const NodeId squares = fold(
-        ReduceKind::Sum, arithmetic("mul", {deviation, deviation}, wide), wide, wide);
+    const bool isReal = !isComplex || form == Fold::Welford;
+    const PrimType squareType = isReal ? wide : real;
+    const NodeId square = isReal ? arithmetic("mul", {deviation, deviation}, wide)
+                                 : squaredMagnitude(deviation, {wide, real});
+    const NodeId squares = fold(ReduceKind::Sum, square, squareType, squareType);
     if (form == Fold::Welford) {
       // Without elements the mean is zero, not a quotient of zeros.
       const NodeId isEmpty = pointwise(rowNamed("eq"), {count, constant(Scalar(0), PrimType::Int)},
@@ -239,16 +246,28 @@ class GraphBuilder {
         {arithmetic("sub", {count, correction}, PrimType::Int), constant(Scalar(0), PrimType::Int)},
         PrimType::Int);
     const NodeId variance =
-        arithmetic("truediv", {squares, cast(cast(freedom, real), wide)}, wide);
+        arithmetic("truediv", {squares, cast(freedom, squareType)}, squareType);
     if (form == Fold::Variance) {
       return {cast(variance, result)};
     }
-    return {cast(variance, result), cast(mean, result)};
+    return {cast(variance, result), cast(mean, fusion_.val(expr.outputs[1]).dtype())};
+  }
+
+  /// Of a complex number, in its real type.
+  NodeId squaredMagnitude(NodeId operand, OpTypes types) {
+    const NodeId re = pointwise(rowNamed("real"), {operand}, types);
+    const NodeId im = pointwise(rowNamed("imag"), {operand}, types);
+    return arithmetic("add",
+                      {arithmetic("mul", {re, re}, types.result),
+                       arithmetic("mul", {im, im}, types.result)},
+                      types.result);
   }
 
   const Fusion& fusion_;
   const Group& group_;
   KernelGraph graph_;
+  /// Whether the reduction that is added has elements to fold: dimensions of one element have no loops.
+  bool isFolding_ = false;
   std::map<Key, NodeId> known_;
   std::unordered_map<uint32_t, std::pair<NodeId, DimLoops>> made_;
 };
@@ -288,12 +307,13 @@ int64_t workOf(const Node& node) {
 }
 
 bool dividesIntegers(const Node& node) {
-  if (node.kind != NodeKind::Pointwise || categoryOf(node.compute) != TypeCategory::Integral) {
-    return false;
-  }
-  const std::string_view text = pointwiseRows()[static_cast<size_t>(node.index)].device;
-  return text.find("divide(") != std::string_view::npos ||
-         text.find("odulus(") != std::string_view::npos;
+  return node.kind == NodeKind::Pointwise &&
+         dividesWholeNumbers(pointwiseRows()[static_cast<size_t>(node.index)], node.compute);
+}
+
+bool dividesFloats(const Node& node) {
+  return node.kind == NodeKind::Pointwise && categoryOf(node.compute) == TypeCategory::Floating &&
+         pointwiseRows()[static_cast<size_t>(node.index)].device == "(divide(x0, x1))";
 }
 
 std::string toText(const Node& node) {

@@ -1,5 +1,7 @@
 #include "meshfuse/ops/infer.h"
 
+#include "meshfuse/ops/packed_types.h"
+
 namespace meshfuse {
 
 std::vector<TensorType> tensorOperands(const Fusion& fusion, std::span<const Arg> args) {
@@ -19,6 +21,7 @@ std::vector<TensorType> inferOutputs(const Fusion& fusion, const OpInfo& op,
   const std::vector<TensorType> tensors = tensorOperands(fusion, args);
   const OpCall call{&op, &fusion, args, tensors};
   const std::vector<PrimType> dtypes = op.dtypes(call);
+  checkPackedResults(call, dtypes);
   std::vector<std::vector<IterDomain>> domains = outputDomains(op.dimMap(call));
   std::vector<TensorType> types(domains.size());
   for (size_t i = 0; i < domains.size(); ++i) {

@@ -49,6 +49,8 @@ struct OpSample {
     double low =
         -2.0;  // values are drawn from [low, high), or are all whole numbers for integral types
     double high = 2.0;
+    /// The numbers themselves, one for each element, where whole numbers have to fit each other.
+    std::vector<int64_t> values = {};
   };
   std::vector<Tensor> tensors;
   /// Arguments aligned with the op's params; entries for tensor operands are std::monostate and filled in order.

@@ -17,6 +17,11 @@ void checkFloating(std::string_view op, PrimType dtype) {
               {op, "Random distributions only create floating point types",
                "got DataType." + std::string(nameOf(dtype)), "draw in Float and cast"});
   }
+  if (dtype == PrimType::Float8_e8m0fnu) {
+    throwUser(ErrorKind::Runtime,
+              {op, "random numbers have a sign and a fraction, of which powers of two have neither",
+               "got DataType.Float8_e8m0fnu", "draw in Float and cast"});
+  }
 }
 
 std::vector<PrimType> distributionDtypes(const OpCall& call) {

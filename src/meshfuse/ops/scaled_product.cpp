@@ -11,8 +11,9 @@ namespace meshfuse {
 
 namespace {
 
-constexpr std::array kMatrixTypes = {PrimType::Float8_e4m3fn, PrimType::Float8_e5m2, PrimType::Half,
-                                     PrimType::BFloat16, PrimType::Float};
+constexpr std::array kMatrixTypes = {PrimType::Float4_e2m1fn, PrimType::Float8_e4m3fn,
+                                     PrimType::Float8_e5m2,   PrimType::Half,
+                                     PrimType::BFloat16,      PrimType::Float};
 constexpr std::array kScaleTypes = {PrimType::Float, PrimType::Float8_e8m0fnu,
                                     PrimType::Float8_e4m3fn};
 constexpr std::array kResultTypes = {PrimType::Float, PrimType::Half, PrimType::BFloat16};
@@ -47,8 +48,13 @@ void checkScaledProduct(std::string_view op, const Fusion& fusion, const std::ve
     }
   };
   check(matrices, kMatrixTypes,
-        "matrices are of Float8_e4m3fn, Float8_e5m2, Half, BFloat16 or Float");
+        "matrices are of Float4_e2m1fn, Float8_e4m3fn, Float8_e5m2, Half, BFloat16 or Float");
   check(scales, kScaleTypes, "scales are of Float, Float8_e8m0fnu or Float8_e4m3fn");
+  if (const Arg& bias = args[rest.bias()];
+      isGiven(bias) && categoryOf(tensorArg(fusion, bias).dtype) == TypeCategory::Complex) {
+    throwUser(ErrorKind::Runtime, {op, "the bias is real", "got " + describe(fusion, bias),
+                                   "cast its real part, or add it to the result"});
+  }
   const PrimType dtype = std::get<PrimType>(args[rest.dtype()]);
   if (std::ranges::find(kResultTypes, dtype) == kResultTypes.end()) {
     throwUser(ErrorKind::Runtime,

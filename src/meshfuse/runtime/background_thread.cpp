@@ -5,6 +5,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -58,10 +59,17 @@ void work(Worker& own) {
   }
 }
 
-void start(Worker& own) {
-  if (!own.thread.joinable()) {
-    own.thread = std::thread([&own] { work(own); });
+/// False where the system has no thread to give.
+bool start(Worker& own) {
+  if (own.thread.joinable()) {
+    return true;
   }
+  try {
+    own.thread = std::thread([&own] { work(own); });
+  } catch (const std::system_error&) {
+    return false;
+  }
+  return true;
 }
 
 void lockBoth() {
@@ -80,8 +88,8 @@ void beginAnew() {
   made->jobs = std::move(worker()->jobs);
   made->isEnding = worker()->isEnding;
   worker() = made.release();
-  if (!worker()->jobs.empty()) {
-    start(*worker());
+  if (!worker()->jobs.empty() && !start(*worker())) {
+    worker()->jobs.clear();
   }
 }
 
@@ -105,9 +113,8 @@ std::shared_future<void> runInBackground(std::function<void()> job) {
   std::shared_future<void> done = task.get_future().share();
   Worker& own = *worker();
   const std::scoped_lock lock(own.mutex);
-  if (!own.isEnding) {
+  if (!own.isEnding && start(own)) {
     own.jobs.push_back(std::move(task));
-    start(own);
     own.hasWork.notify_one();
   }
   return done;

@@ -1,19 +1,19 @@
 #include "meshfuse/runtime/bound_program.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include <ATen/core/grad_mode.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include "meshfuse/base/error.h"
 #include "meshfuse/base/hash.h"
-#include "meshfuse/base/memory_order.h"
 #include "meshfuse/ir/print.h"
 #include "meshfuse/mesh/shard_arithmetic.h"
 #include "meshfuse/ops/concretize.h"
 #include "meshfuse/runtime/compile.h"
+#include "meshfuse/runtime/global_strides.h"
 #include "meshfuse/runtime/input_checks.h"
+#include "meshfuse/runtime/packed_tensors.h"
 #include "meshfuse/runtime/program_summary.h"
 #include "meshfuse/sharding/propagate.h"
 
@@ -26,14 +26,14 @@ uint64_t nextId() noexcept {
   return next.fetch_add(1, std::memory_order_relaxed);
 }
 
-std::vector<InputShape> shapesOf(std::span<const ArgView> args) {
+std::vector<InputShape> shapesOf(const Fusion& fusion, std::span<const ArgView> args) {
   std::vector<InputShape> shapes;
-  for (const ArgView& arg : args) {
+  for (size_t i = 0; i < args.size(); ++i) {
     InputShape shape;
-    if (arg.isTensor()) {
-      shape.sizes = arg.sizes().vec();
+    if (args[i].isTensor()) {
+      shape.sizes = sizesInElements(fusion.val(fusion.inputs()[i]).tensor(), args[i]);
     } else {
-      shape.value = arg.scalar();
+      shape.value = args[i].scalar();
     }
     shapes.push_back(std::move(shape));
   }
@@ -65,24 +65,6 @@ PolymorphicValue detachedValueOf(const ArgView& arg) {
   return value;
 }
 
-/// Strides of the global tensor whose dimensions lie in memory in the order of the local ones.
-c10::DimVector globalStridesOf(std::span<const int64_t> globalSizes,
-                               c10::IntArrayRef localStrides) {
-  const size_t rank = globalSizes.size();
-  c10::DimVector order(rank);
-  std::iota(order.begin(), order.end(), int64_t{0});
-  sortOutermostFirst({order.data(), order.size()}, localStrides);
-  c10::DimVector strides(rank, 0);
-  int64_t next = 1;
-  for (auto dim = order.rbegin(); dim != order.rend(); ++dim) {
-    if (localStrides[*dim] != 0 || globalSizes[*dim] <= 1) {
-      strides[*dim] = next;
-      next *= std::max<int64_t>(globalSizes[*dim], 1);
-    }
-  }
-  return strides;
-}
-
 }  // namespace
 
 BoundProgram::BoundProgram(const Fusion& fusion, std::span<const ArgView> args,
@@ -91,7 +73,8 @@ BoundProgram::BoundProgram(const Fusion& fusion, std::span<const ArgView> args,
     : id_(nextId()),
       signature_(std::move(signature)),
       returnedInputs_(returnedInputs(fusion)),
-      writtenInputs_(writtenInputs(fusion)) {
+      writtenInputs_(writtenInputs(fusion)),
+      packedResults_(packedResults(fusion)) {
   checkInputs(fusion, args);
   checkTogether(fusion, args);
   checkLocalSizes(fusion, args, context.rank);
@@ -99,7 +82,7 @@ BoundProgram::BoundProgram(const Fusion& fusion, std::span<const ArgView> args,
   const auto isDistributed = [](const ArgView& arg) { return arg.isDistributed(); };
   const auto firstDistributed = std::find_if(args.begin(), args.end(), isDistributed);
   distributed_ = firstDistributed != args.end();
-  Fusion concrete = concretize(fusion, shapesOf(args));
+  Fusion concrete = concretize(fusion, shapesOf(fusion, args));
   if (distributed_) {
     mesh_ = firstDistributed->sharding->mesh;
     concrete = propagateShardings(concrete, shardingsOf(args));
@@ -113,13 +96,17 @@ BoundProgram::BoundProgram(const Fusion& fusion, std::span<const ArgView> args,
       for (const IterDomain& domain : type.domain) {
         layout.globalSizes.push_back(domain.extent.constant());
       }
+      if (const size_t i = outputs_.size(); !packedResults_.empty() && packedResults_[i] >= 0) {
+        layout.globalSizes[static_cast<size_t>(packedResults_[i])] /= 2;
+      }
       layout.isEven = meshfuse::isEven(*type.sharding, layout.globalSizes);
       outputs_.push_back(std::move(layout));
     }
   }
+  checkPackedOutputs(concrete, packedResults_);
   if (!context.dispatchAll) {
     elementwise_ = ElementwiseProgram::build(concrete, args);
-    if (!elementwise_ && isCompilable(args)) {
+    if (!elementwise_ && isCompilable(concrete, args)) {
       TensorLayouts layouts = argumentLayouts(concrete, args);
       if (!distributed_ && isTiered()) {
         tiered_ = TieredProgram::start(concrete, std::move(layouts), classes);
@@ -191,6 +178,14 @@ const Fusion& BoundProgram::fusion() const {
   return elementwise_ ? *elementwiseFusion_ : compiled_ ? compiled_->fusion() : program_->fusion();
 }
 
+std::vector<ShardingId> BoundProgram::outputShardings() const {
+  std::vector<ShardingId> shardings;
+  for (const OutputLayout& layout : outputs_) {
+    shardings.push_back(layout.sharding);
+  }
+  return shardings;
+}
+
 std::string BoundProgram::toText() const {
   const HostProgram* compiled = compiledNow();
   std::string text = elementwise_          ? "one loop over all elements:\n"
@@ -218,8 +213,9 @@ void BoundProgram::agree(std::span<const ArgView> args, const CallContext& conte
       fingerprint = hashMix(fingerprint, arg.scalar().hash());
     }
   }
-  context.collectives->agree(mesh_, fingerprint,
-                             [&] { return summaryOf(fusion()) + numbersText(args); });
+  context.collectives->agree(mesh_, fingerprint, [&] {
+    return summaryOf(fusion()) + numbersText(args) + detailsOf(fusion());
+  });
 }
 
 void BoundProgram::agreeOnce(std::span<const ArgView> args, const CallContext& context) const {
@@ -279,7 +275,7 @@ void BoundProgram::runCompiled(const HostProgram& compiled, std::span<const ArgV
   }
 }
 
-/// The outputs, then the values that are written into inputs.
+/// The outputs, then the values that are written into inputs, as torch holds them.
 std::vector<PolymorphicValue> BoundProgram::compute(const HostProgram* compiled,
                                                     std::span<const ArgView> args,
                                                     const CallContext& context) const {
@@ -290,10 +286,17 @@ std::vector<PolymorphicValue> BoundProgram::compute(const HostProgram* compiled,
   }
   std::vector<std::vector<PolymorphicValue>> inputs(1);
   inputs[0].reserve(args.size());
-  for (const ArgView& arg : args) {
-    inputs[0].push_back(detachedValueOf(arg));
+  for (size_t i = 0; i < args.size(); ++i) {
+    inputs[0].push_back(unpackedInput(fusion(), i, detachedValueOf(args[i])));
   }
-  return std::move(program_->run(inputs, context.collectives).front());
+  std::vector<PolymorphicValue> results =
+      std::move(program_->run(inputs, context.collectives, context.device).front());
+  for (size_t i = 0; i < packedResults_.size(); ++i) {
+    if (packedResults_[i] >= 0) {
+      packResult(results[i], packedResults_[i]);
+    }
+  }
+  return results;
 }
 
 void BoundProgram::evaluate(const HostProgram* compiled, std::span<const ArgView> args,
@@ -332,7 +335,7 @@ void BoundProgram::evaluate(const HostProgram* compiled, std::span<const ArgView
   }
 }
 
-/// `computed` are the results of program_: the outputs, then the values that are written.
+/// `computed` are the results of compute(): the outputs, then the values that are written.
 void BoundProgram::write(const CallContext& context, std::span<const at::Tensor> targets,
                          std::span<PolymorphicValue> computed) const {
   const size_t outputCount = fusion().outputs().size();
@@ -349,7 +352,7 @@ void BoundProgram::agreeToWrite(const CallContext& context) const {
   }
   try {
     context.collectives->agree(mesh_, hashMix(fingerprint_, 1),
-                               [&] { return summaryOf(fusion()); });
+                               [&] { return summaryOf(fusion()) + detailsOf(fusion()); });
   } catch (const UserError& error) {
     throw UserError(error.kind(),
                     std::string("execute: no input was written, as not every rank has computed "

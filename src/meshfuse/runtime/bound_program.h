@@ -45,6 +45,9 @@ class BoundProgram {
   /// them writes its inputs.
   void run(std::span<const ArgView> args, const CallContext& context, CallResults& results) const;
 
+  /// How the outputs lie; empty where they are plain tensors.
+  std::vector<ShardingId> outputShardings() const;
+
   /// How it runs, the fusion with this signature's sizes and placements (changes of placement are `reshard` calls), and the
   /// collectives with their bytes.
   std::string toText() const;
@@ -88,6 +91,7 @@ class BoundProgram {
   std::vector<OutputLayout> outputs_;
   std::vector<int32_t> returnedInputs_;  // as of returnedInputs()
   std::vector<uint32_t> writtenInputs_;
+  std::vector<int32_t> packedResults_;  // as of packedResults()
   std::optional<ElementwiseProgram> elementwise_;
   /// What the loop computes, for people; a Program has its own.
   std::optional<Fusion> elementwiseFusion_;

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+
+#include <c10/core/Device.h>
 
 #include "meshfuse/evaluator/collectives.h"
 #include "meshfuse/runtime/rank_check.h"
@@ -44,6 +47,8 @@ struct CallContext {
   int64_t rank = 0;
   /// Null is enough for programs that do not communicate.
   const Collectives* collectives = nullptr;
+  /// Where tensors are made of calls without tensors among their arguments; by default on the CPU.
+  std::optional<c10::Device> device = std::nullopt;
   BlockingHooks blocking;
 };
 

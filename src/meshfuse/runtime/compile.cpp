@@ -1,5 +1,7 @@
 #include "meshfuse/runtime/compile.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <string_view>
@@ -34,6 +36,11 @@ bool isOnHost(const ArgView& arg) {
           !arg.tensor->is_conj() && !arg.tensor->is_neg());
 }
 
+/// Packed elements are unpacked on the way into the evaluator.
+bool isPacked(const Val& val) {
+  return val.dtype() == PrimType::Float4_e2m1fn || val.dtype() == PrimType::Float4_e2m1fn_x2;
+}
+
 /// Library results that kernels read have the layout of fresh memory.
 void setCallLayouts(const Fusion& fusion, const Expr& expr, int64_t rank, TensorLayouts& layouts) {
   for (ValId val : expr.outputs) {
@@ -47,6 +54,13 @@ void setCallLayouts(const Fusion& fusion, const Expr& expr, int64_t rank, Tensor
 
 CacheSizes cachesOfHost() {
   CacheSizes caches;
+  // What the machine doesn't tell keeps its default.
+  if (const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE); bytes > 0) {
+    caches.level2Bytes = bytes;
+  }
+  if (const long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE); bytes > 0) {
+    caches.lastLevelBytes = bytes;
+  }
   caches.threads = at::get_num_threads();
   return caches;
 }
@@ -224,8 +238,9 @@ TensorLayouts argumentLayouts(const Fusion& fusion, std::span<const ArgView> arg
   return layouts;
 }
 
-bool isCompilable(std::span<const ArgView> args) {
-  return !isSwitchedOff() && std::ranges::all_of(args, isOnHost);
+bool isCompilable(const Fusion& fusion, std::span<const ArgView> args) {
+  return !isSwitchedOff() && std::ranges::all_of(args, isOnHost) &&
+         std::ranges::none_of(fusion.vals(), isPacked);
 }
 
 std::optional<HostProgram> compile(Fusion& fusion, TensorLayouts arguments, int64_t rank,

@@ -10,9 +10,9 @@
 
 namespace meshfuse {
 
-/// Whether programs are compiled for arguments like these: strided tensors on the CPU, and numbers; never where compilation is
-/// switched off (`MESHFUSE_COMPILE=0`).
-bool isCompilable(std::span<const ArgView> args);
+/// Whether a program of `fusion` is compiled for arguments like these: strided tensors on the CPU, and numbers; never with packed
+/// elements, nor where compilation is switched off (`MESHFUSE_COMPILE=0`).
+bool isCompilable(const Fusion& fusion, std::span<const ArgView> args);
 
 /// The layouts of the arguments, as those of the fusion's inputs.
 TensorLayouts argumentLayouts(const Fusion& fusion, std::span<const ArgView> args);

@@ -28,6 +28,7 @@ class Views {
   void add(const PolymorphicValue& value) {
     switch (value.kind()) {
       case ValueKind::Tensor:
+        checkTangent(value.tensorUnchecked(), views_.size());
         views_.push_back(ArgView::of(value.tensorUnchecked().unsafeGetTensorImpl()));
         return;
       case ValueKind::DistributedTensor:
@@ -60,6 +61,7 @@ class Views {
   }
 
   void add(const DistributedTensor& tensor) {
+    checkTangent(tensor.local(), views_.size());
     const c10::DimVector& sizes = arrays_.emplace_back(tensor.sizes());
     const c10::DimVector& strides = arrays_.emplace_back(tensor.strides());
     views_.push_back(ArgView::of(tensor.local().unsafeGetTensorImpl(), tensor.sharding(),
@@ -115,6 +117,22 @@ KernelArgumentHolder FusionExecutor::execute(const KernelArgumentHolder& inputs,
   CallResults results;
   run(views.views(), context, results);
   return std::move(results).toHolder();
+}
+
+bool FusionExecutor::isBound(std::span<const ArgView> args, const CallContext& context) {
+  const ProgramCache::Use use(cache_);
+  return args.size() == fusion_.inputs().size() && cache_.has(args, context, valueMatters_);
+}
+
+std::vector<ShardingId> FusionExecutor::outputShardings() {
+  const ProgramCache::Use use(cache_);
+  const BoundProgram* program = cache_.last();
+  if (program == nullptr) {
+    throwUser(ErrorKind::Runtime,
+              {"get_output_shardings", "results lie somewhere from the first execution on",
+               "nothing was executed", "execute the definition first"});
+  }
+  return program->outputShardings();
 }
 
 std::string FusionExecutor::explain() {

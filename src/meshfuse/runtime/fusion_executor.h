@@ -35,6 +35,12 @@ class FusionExecutor {
   void compile(std::span<const ArgView> args, const CallContext& context);
   void compile(const KernelArgumentHolder& inputs, const CallContext& context = {});
 
+  /// Whether a program for such arguments has been bound; false for arguments that do not fit.
+  bool isBound(std::span<const ArgView> args, const CallContext& context);
+
+  /// How the outputs of the last call lie, none for plain tensors; UserError(Runtime) before the first call.
+  std::vector<ShardingId> outputShardings();
+
   /// The program of the last call as text (BoundProgram::toText); empty before the first call.
   std::string explain();
 

@@ -7,6 +7,7 @@
 #include "meshfuse/base/error.h"
 #include "meshfuse/base/text.h"
 #include "meshfuse/mesh/shard_arithmetic.h"
+#include "meshfuse/runtime/packed_tensors.h"
 #include "meshfuse/values/torch_types.h"
 
 namespace meshfuse {
@@ -37,6 +38,9 @@ bool dtypeFits(PrimType declared, at::ScalarType given) {
   if (declared == PrimType::Index) {
     return given == at::kInt || given == at::kLong;
   }
+  if (declared == PrimType::Float4_e2m1fn) {
+    return given == at::ScalarType::Float4_e2m1fn_x2;
+  }
   return findPrimTypeOf(given) == declared;
 }
 
@@ -46,12 +50,14 @@ void checkDtype(const Fusion& fusion, size_t position, const TensorType& type, c
     return;
   }
   const std::string_view torchName = torchNameOf(type.dtype);
+  const bool isPacked = type.dtype == PrimType::Float4_e2m1fn;
   refuse(expected(fusion, position) + "to be bound to a tensor of dtype " +
              std::string(internalNameOf(type.dtype)) + ", but got a tensor of dtype " +
              internalNameOf(given),
-         torchName.empty() ? "define the input with the tensor's dtype"
-                           : "convert it with .to(torch." + std::string(torchName) +
-                                 "), or define the input with the tensor's dtype");
+         isPacked            ? "pass a tensor of torch.float4_e2m1fn_x2, with two elements a byte"
+         : torchName.empty() ? "define the input with the tensor's dtype"
+                             : "convert it with .to(torch." + std::string(torchName) +
+                                   "), or define the input with the tensor's dtype");
 }
 
 void checkRank(const Fusion& fusion, size_t position, const TensorType& type, const ArgView& arg) {
@@ -66,7 +72,7 @@ void checkRank(const Fusion& fusion, size_t position, const TensorType& type, co
 /// Declared extents against the global sizes; broadcasts against the local layout.
 void checkExtents(const Fusion& fusion, size_t position, const TensorType& type,
                   const ArgView& arg) {
-  const c10::IntArrayRef sizes = arg.sizes();
+  const std::vector<int64_t> sizes = sizesInElements(type, arg);
   const auto found = [&](size_t dim) {
     return expected(fusion, position) + "dimension " + std::to_string(dim) + " of " + toText(type) +
            " ";
@@ -79,7 +85,7 @@ void checkExtents(const Fusion& fusion, size_t position, const TensorType& type,
       refuse(
           found(dim) +
               (isOne ? "to be a broadcast of size 1" : "to have size " + std::to_string(*extent)) +
-              ", but got a tensor of sizes " + textOf(sizes),
+              ", but got a tensor of sizes " + toText(sizes),
           isOne ? "pass size 1 there, or define the dimension as -1"
                 : "pass the declared size, or define the dimension as -1");
     }
@@ -99,6 +105,7 @@ void checkContiguity(const Fusion& fusion, size_t position, const TensorType& ty
   if (type.contiguity.empty() || tensor.numel() == 0) {
     return;
   }
+  const auto [sizes, strides] = layoutInElements(type, tensor);
   std::vector<size_t> dimAt(rank);  // by distance from the innermost dimension
   for (size_t dim = 0; dim < rank; ++dim) {
     dimAt[type.strideOrder.empty() ? rank - 1 - dim : static_cast<size_t>(type.strideOrder[dim])] =
@@ -108,18 +115,18 @@ void checkContiguity(const Fusion& fusion, size_t position, const TensorType& ty
   for (size_t i = 0; i < rank; ++i) {
     const size_t dim = dimAt[i];
     const std::optional<bool> flag = type.contiguity[rank - 1 - i];
-    if (!flag.has_value() || tensor.sizes()[dim] == 1) {
+    if (!flag.has_value() || sizes[dim] == 1) {
       continue;
     }
-    const int64_t stride = tensor.strides()[dim];
+    const int64_t stride = strides[dim];
     if (*flag && stride != next) {
       refuse(expected(fusion, position) + "to be contiguous in dimension " + std::to_string(dim) +
-                 ": stride mismatch with contiguity info, strides " + textOf(tensor.strides()) +
-                 " of sizes " + textOf(tensor.sizes()) + " have " + std::to_string(stride) +
+                 ": stride mismatch with contiguity info, strides " + toText(strides) +
+                 " of sizes " + toText(sizes) + " have " + std::to_string(stride) +
                  " where contiguity needs " + std::to_string(next),
              "pass tensor.contiguous(), or define the input with contiguity=False there");
     }
-    next = stride * tensor.sizes()[dim];
+    next = stride * sizes[dim];
   }
 }
 
@@ -134,6 +141,7 @@ void checkTensor(const Fusion& fusion, size_t position, const Val& val, const Ar
   checkRank(fusion, position, type, arg);
   checkExtents(fusion, position, type, arg);
   checkContiguity(fusion, position, type, arg);
+  checkPackedArg(fusion, position, arg);
   if (type.isCpuScalar && !arg.tensor->device().is_cpu()) {
     refuse(expected(fusion, position) + "to be a CPU tensor, but got one on " +
                arg.tensor->device().str(),
@@ -221,6 +229,19 @@ void checkMeshes(const Fusion& fusion, std::span<const ArgView> args) {
 std::string inputName(const Fusion& fusion, size_t position) {
   return "input " + std::to_string(position) + ", " + fusion.nameOf(fusion.inputs()[position]) +
          ",";
+}
+
+void checkTangent(const at::Tensor& tensor, size_t position) {
+  // torch has level 0 alone.
+  if (tensor.unsafeGetTensorImpl()->autograd_meta() == nullptr ||
+      !tensor._fw_grad(/*level=*/0).defined()) {
+    return;
+  }
+  throwUser(ErrorKind::Runtime, {kOp, "results carry no derivatives, and tangents would be lost",
+                                 "argument " + std::to_string(position) +
+                                     " carries a tangent of forward-mode differentiation",
+                                 "call execute outside of it, or pass "
+                                 "torch.autograd.forward_ad.unpack_dual(tensor).primal"});
 }
 
 void checkCount(const Fusion& fusion, size_t argCount) {

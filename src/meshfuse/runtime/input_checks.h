@@ -3,6 +3,8 @@
 
 #include <span>
 
+#include <ATen/core/Tensor.h>
+
 #include "meshfuse/ir/fusion.h"
 #include "meshfuse/runtime/arg_view.h"
 
@@ -22,6 +24,9 @@ void checkTogether(const Fusion& fusion, std::span<const ArgView> args);
 /// Throws UserError(Value) unless every distributed tensor's local part has the sizes that its placements give the process at
 /// row-major position `rank` of the mesh.
 void checkLocalSizes(const Fusion& fusion, std::span<const ArgView> args, int64_t rank);
+
+/// Throws UserError(Runtime) for a tensor that carries a tangent of forward-mode differentiation, which results would lose.
+void checkTangent(const at::Tensor& tensor, size_t position);
 
 /// `input 2, tv1,`
 std::string inputName(const Fusion& fusion, size_t position);

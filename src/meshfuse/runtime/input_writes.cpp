@@ -30,12 +30,6 @@ at::Tensor tensorOf(const c10::TensorImpl& tensor) {
       const_cast<c10::TensorImpl*>(&tensor)));
 }
 
-/// The tangent of forward-mode differentiation, which torch keeps for level 0 alone.
-bool hasTangent(const at::Tensor& tensor) {
-  return tensor.unsafeGetTensorImpl()->autograd_meta() != nullptr &&
-         tensor._fw_grad(/*level=*/0).defined();
-}
-
 void checkApart(const Fusion& fusion, std::span<const uint32_t> positions,
                 std::span<const ArgView> args) {
   for (size_t i = 0; i < positions.size(); ++i) {
@@ -96,12 +90,6 @@ void checkWritable(const Fusion& fusion, uint32_t position, const c10::TensorImp
     refuse("an input that is written takes no part in autograd, which could not follow the write",
            found(handle.is_leaf() ? "is a leaf that requires grad" : "requires grad"),
            "call execute under torch.no_grad(), or pass tensor.detach()");
-  }
-  if (hasTangent(handle)) {
-    refuse(
-        "an input that is written takes no part in autograd, which could not follow the write",
-        found("carries a tangent of forward-mode differentiation"),
-        "call execute outside of it, or pass torch.autograd.forward_ad.unpack_dual(tensor).primal");
   }
   if (handle.is_inference() && !c10::InferenceMode::is_enabled()) {
     refuse("an inference tensor is written in inference mode only", found("is an inference tensor"),

@@ -23,7 +23,7 @@ void checkWrittenLayouts(const Fusion& fusion, std::span<const uint32_t> positio
                          std::span<const ArgView> args);
 
 /// Throws UserError(Runtime) where autograd's rules keep `tensor`, which stands for an input, from being written: it requires a
-/// gradient while gradients are recorded, carries a tangent, or is an inference tensor outside inference mode.
+/// gradient while gradients are recorded, or is an inference tensor outside inference mode.
 void checkWritable(const Fusion& fusion, uint32_t position, const c10::TensorImpl& tensor);
 
 /// The same for every input of `positions`, and throws for one that stands for a lazy view or has no memory, and for two

@@ -56,6 +56,13 @@ const BoundProgram& ProgramCache::get(std::span<const ArgView> args, const CallC
   return *result;
 }
 
+bool ProgramCache::has(std::span<const ArgView> args, const CallContext& context,
+                       std::span<const uint8_t> valueMatters) {
+  const uint64_t hash = Signature::hashOf(args, context, valueMatters);
+  const std::scoped_lock lock(mutex_);
+  return find(hash, args, context, valueMatters) != nullptr;
+}
+
 const BoundProgram* ProgramCache::find(uint64_t hash, std::span<const ArgView> args,
                                        const CallContext& context,
                                        std::span<const uint8_t> valueMatters) {

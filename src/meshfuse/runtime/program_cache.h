@@ -45,6 +45,10 @@ class ProgramCache {
   const BoundProgram& get(std::span<const ArgView> args, const CallContext& context,
                           std::span<const uint8_t> valueMatters, const Build& build);
 
+  /// Whether there is one already.
+  bool has(std::span<const ArgView> args, const CallContext& context,
+           std::span<const uint8_t> valueMatters);
+
   size_t size() const;
 
  private:

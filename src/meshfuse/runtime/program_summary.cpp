@@ -25,6 +25,8 @@ std::string summaryOf(const Fusion& fusion) {
   return text;
 }
 
+std::string detailsOf(const Fusion& fusion) { return "\n" + print(fusion); }
+
 std::string numbersText(std::span<const ArgView> args) {
   std::vector<std::string> numbers;
   for (const ArgView& arg : args) {

@@ -12,6 +12,9 @@ namespace meshfuse {
 /// Its calls first, then what it takes and writes.
 std::string summaryOf(const Fusion& fusion);
 
+/// The lines that follow, which tell programs of one summary apart.
+std::string detailsOf(const Fusion& fusion);
+
 /// `, called with 2.0, 3`, or nothing without numbers.
 std::string numbersText(std::span<const ArgView> args);
 

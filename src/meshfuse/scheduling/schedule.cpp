@@ -243,7 +243,9 @@ Schedule chooseSchedule(const Nest& nest, const CacheSizes& caches) {
   chooseSplits(schedule);
   chooseBlocks(nest, caches, schedule);
   const Traffic traffic = trafficOf(nest);
-  schedule.streams = traffic.all > caches.lastLevelBytes && traffic.written > caches.lastLevelBytes / 4;
+  schedule.streams =
+      traffic.all > caches.lastLevelBytes && traffic.written > caches.lastLevelBytes / 4;
+  schedule.prefetches = traffic.all > caches.level2Bytes * caches.threads;
   return schedule;
 }
 

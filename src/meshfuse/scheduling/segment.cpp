@@ -1,8 +1,11 @@
 #include "meshfuse/scheduling/segment.h"
 
 #include <algorithm>
+#include <bit>
+#include <functional>
 #include <limits>
 #include <optional>
+#include <span>
 #include <unordered_map>
 
 #include "meshfuse/ops/reshard.h"
@@ -435,17 +438,47 @@ class Segmenter {
     std::vector<Group> groups;
     for (const Draft* draft : inOrder) {
       if (draft->kind == GroupKind::Kernel && draft->isView) {
-        addViews(*draft, groups);
+        addCalls(draft->exprs, groups);
+      } else if (draft->kind == GroupKind::Kernel) {
+        const std::vector<uint32_t> narrow = narrowResults(*draft, isRead);
+        addCalls(narrow, groups);
+        groups.push_back(finished(*draft, narrow, isRead));
       } else {
-        groups.push_back(finished(*draft, isRead));
+        groups.push_back(finished(*draft, {}, isRead));
       }
     }
     return groups;
   }
 
-  /// A kernel of views alone would only copy: they are calls, one by one.
-  void addViews(const Draft& draft, std::vector<Group>& groups) const {
+  /// Calls that make what others read and lack a loop of the nest, with what they read: copies and views, which a kernel would
+  /// write as often as that loop runs, or not at all. The values become known outside, so `isRead` has them.
+  std::vector<uint32_t> narrowResults(const Draft& draft, std::vector<bool>& isRead) const {
+    const LoopSet wanted = draft.loops.reduced() != 0 ? draft.loops.parallel() : draft.loops.all();
     std::vector<uint32_t> exprs = draft.exprs;
+    std::ranges::sort(exprs, std::greater<>());
+    std::vector<uint32_t> narrow;
+    for (uint32_t index : exprs) {
+      const std::vector<ValId>& outputs = fusion_.exprs()[index].outputs;
+      bool isNarrow = false;
+      for (size_t i = 0; i < outputs.size(); ++i) {
+        const LoopSet own = draft.loops.setOf(placed_[index].outputs[i]);
+        isNarrow = isNarrow || (isRead[indexOf(outputs[i])] && (wanted & ~own) != 0);
+      }
+      if (isNarrow) {
+        narrow.push_back(index);
+        for (ValId val : inputsOf(fusion_.exprs()[index])) {
+          isRead[indexOf(val)] = true;
+        }
+        for (ValId val : outputs) {
+          isRead[indexOf(val)] = true;
+        }
+      }
+    }
+    return narrow;
+  }
+
+  /// Runs them one by one: a kernel of views alone would only copy.
+  void addCalls(std::vector<uint32_t> exprs, std::vector<Group>& groups) const {
     std::ranges::sort(exprs);
     for (uint32_t index : exprs) {
       Group& group = groups.emplace_back();
@@ -454,10 +487,12 @@ class Segmenter {
     }
   }
 
-  Group finished(const Draft& draft, const std::vector<bool>& isRead) const {
+  Group finished(const Draft& draft, std::span<const uint32_t> without,
+                 const std::vector<bool>& isRead) const {
     Group group;
     group.kind = draft.kind;
     std::vector<uint32_t> exprs = draft.exprs;
+    std::erase_if(exprs, [&](uint32_t index) { return std::ranges::count(without, index) != 0; });
     std::ranges::sort(exprs);
     std::unordered_map<LoopId, LoopId> names;
     const auto named = [&](const std::vector<DimLoops>& tensors) {

@@ -327,6 +327,8 @@ void bindLifeCycle(nb::class_<DefinitionObject>& definition) {
            "Becomes another definition: shares its fusion and what was prepared for it.")
       .def("_close", close, "Makes it ready for execution, which ends defining.")
       .def_prop_ro("_is_closed", isClosed)
+      .def_prop_ro("_is_defined",
+                   [](const DefinitionObject& self) { return self.definition != nullptr; })
       .def("validate_definition", validateDefinition,
            "(True, None), or (False, why) where there is nothing to execute.")
       .def("explain", explain,

@@ -21,6 +21,7 @@
 #include "meshfuse/frontend/validation.h"
 #include "meshfuse/ir/print.h"
 #include "meshfuse/runtime/input_writes.h"
+#include "meshfuse/runtime/packed_tensors.h"
 
 namespace nb = nanobind;
 
@@ -89,15 +90,23 @@ FusionObject copyWithoutWrites(const FusionObject& self) {
 /// `inputs`: the arguments of a call, tensors and numbers, as many as the fusion has inputs.
 std::vector<int64_t> reductionSizesOf(const FusionObject& self, const nb::list& inputs) {
   std::vector<InputShape> shapes;
+  const Fusion& fusion = self.definition->fusion();
   for (nb::handle input : inputs) {
+    const Val& val = fusion.val(fusion.inputs()[shapes.size()]);
     InputShape& shape = shapes.emplace_back();
     if (isTensorObject(input.ptr())) {
-      shape.sizes = tensorOf(input.ptr()).sizes().vec();
+      const at::Tensor& tensor = tensorOf(input.ptr());
+      shape.sizes = sizesInElements(val.tensor(), ArgView::of(tensor.unsafeGetTensorImpl()));
     } else {
       shape.value = numberOf(input.ptr());
     }
   }
-  return reductionSizes(self.definition->fusion(), shapes);
+  return reductionSizes(fusion, shapes);
+}
+
+std::string math(const FusionObject& self, bool fromOutputsOnly) {
+  const Fusion& fusion = self.definition->fusion();
+  return fromOutputsOnly ? printNeeded(fusion) : print(fusion);
 }
 
 std::string text(const FusionObject& self) { return print(self.definition->fusion()); }
@@ -165,9 +174,14 @@ void bindFusion(nb::module_& module) {
            "are written into inputs and not returned.")
       .def("vals", vals, nb::sig("def vals(self) -> list[Val]"),
            "All values, in the order they were made.")
-      .def("print_math", text, "Its text, one line a value.")
+      .def("print_math", math, nb::arg("from_outputs_only") = true,
+           "Its text, one line a value: inputs and what the outputs need, or all values.")
       .def("__str__", text)
       .def("_copy", copy, "An equal fusion that is not closed.")
+      .def("__copy__", copy)
+      .def(
+          "__deepcopy__", [](const FusionObject& self, nb::handle) { return copy(self); },
+          nb::arg("memo"), nb::sig("def __deepcopy__(self, memo: object) -> Fusion"))
       .def("_in_double", copyInDouble,
            "The same program with Double and ComplexDouble for every floating and complex type.")
       .def("_without_writes", copyWithoutWrites,

@@ -9,12 +9,21 @@
 #include <nanobind/nanobind.h>
 
 #include "meshfuse/base/error.h"
+#include "meshfuse/frontend/python/mesh_record.h"
 #include "meshfuse/frontend/python/parse_arguments.h"
 #include "meshfuse/frontend/python/torch_objects.h"
+#include "meshfuse/runtime/input_checks.h"
 
 namespace nb = nanobind;
 
 namespace meshfuse {
+
+namespace {
+
+void* releaseInterpreter() { return PyEval_SaveThread(); }
+void takeInterpreter(void* thread) { PyEval_RestoreThread(static_cast<PyThreadState*>(thread)); }
+
+}  // namespace
 
 namespace {
 
@@ -215,6 +224,9 @@ void CallArguments::addTensor(const at::Tensor& tensor) {
   if (!isPlain(impl->key_set())) [[unlikely]] {
     return addLazy(tensor);
   }
+  if (impl->autograd_meta() != nullptr) [[unlikely]] {
+    checkTangent(tensor, views_.size());
+  }
   views_.push_back(ArgView::of(impl));
 }
 
@@ -223,6 +235,7 @@ void CallArguments::addLazy(const at::Tensor& tensor) {
   if (!keys.has_any(kLazyKeys) || !isPlain(keys - kLazyKeys)) {
     refuseTensor(tensor, views_.size());
   }
+  checkTangent(tensor, views_.size());
   const at::NoGradGuard noGrad;
   settled_.push_back(tensor.resolve_conj().resolve_neg());
   views_.push_back(ArgView::of(settled_.back().unsafeGetTensorImpl()));
@@ -230,6 +243,7 @@ void CallArguments::addLazy(const at::Tensor& tensor) {
 }
 
 void CallArguments::addDtensor(PyObject* dtensor) {
+  checkTangent(tensorOf(dtensor), views_.size());
   const DtensorParts parts = readDtensor(dtensor, views_.size());
   keep(parts.local);
   if (mesh_ == nullptr) {
@@ -255,6 +269,18 @@ PyObject* CallArguments::dtensorAt(size_t position) const noexcept {
                               [](const ArgView& view) { return view.isDistributed(); });
   return *std::find_if(kept_.begin(), kept_.end(),
                        [&before](PyObject* object) { return isDtensor(object) && before-- == 0; });
+}
+
+CallContext CallArguments::context() const {
+  CallContext context;
+  context.blocking = {releaseInterpreter, takeInterpreter};
+  if (mesh_ != nullptr) {
+    context.binding = mesh_->binding().id();
+    context.rank = mesh_->linearRank();
+    context.collectives = &mesh_->collectives();
+    context.rankCheck = mesh_->rankCheck();
+  }
+  return context;
 }
 
 void CallArguments::linkGlobals() {

@@ -7,6 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
 #include "meshfuse/base/error.h"
 #include "meshfuse/base/text.h"
 #include "meshfuse/frontend/python/bind_definition.h"
@@ -31,12 +34,10 @@ constexpr const char* kDoc =
     "tuples among them are "
     "flattened. Returns the list of outputs. With DTensors in, DTensors come out. device may name "
     "the "
-    "device that the tensors are on. save_repro_inputs keeps what the inputs look like for "
+    "device that the tensors are on; without tensors it is the one that they are made on, the CPU "
+    "by default. save_repro_inputs keeps what the inputs look like for "
     "last_repro_script(). The options are names that nvFuser has (others are a RuntimeError); no "
     "result depends on them.";
-
-void* releaseInterpreter() { return PyEval_SaveThread(); }
-void takeInterpreter(void* thread) { PyEval_RestoreThread(static_cast<PyThreadState*>(thread)); }
 
 /// The parameters of one call, borrowed; null where not given.
 struct Parameters {
@@ -123,14 +124,28 @@ void checkOptionNames(PyObject* options, const std::string& what,
              "leave device out, or move the tensors"});
 }
 
-/// The device may be named, but only as the one the tensors are on; without tensors, and with 0-dim CPU ones alone, that is
-/// the CPU.
-void checkDevice(PyObject* given, std::span<const ArgView> args) {
+/// Whether torch has the device, of the kinds that tensors are made on here.
+bool isUsable(nb::handle device, std::string_view type) {
+  if (type != "cuda") {
+    return type == "cpu" || type == "meta";
+  }
+  nb::object cuda = nb::module_::import_("torch").attr("cuda");
+  const auto count = nb::cast<int64_t>(cuda.attr("device_count")());
+  nb::object index = device.attr("index");
+  return nb::cast<bool>(cuda.attr("is_available")()) &&
+         (index.is_none() || nb::cast<int64_t>(index) < count);
+}
+
+/// The device may be named: the one that the tensors are on, where 0-dim ones on the CPU alone are none, and without arguments
+/// that are tensors the one to make results on, which is returned.
+std::optional<c10::Device> deviceFor(PyObject* given, std::span<const ArgView> args) {
   nb::object device = nb::module_::import_("torch").attr("device")(nb::handle(given));
   const std::string type = nb::cast<std::string>(nb::str(device.attr("type")));
   nb::object index = device.attr("index");
   bool isSettled = false;
+  bool hasTensors = false;
   for (const ArgView& arg : args) {
+    hasTensors = hasTensors || arg.isTensor();
     if (!arg.isTensor() || (arg.tensor->dim() == 0 && arg.tensor->device().is_cpu())) {
       continue;
     }
@@ -141,15 +156,22 @@ void checkDevice(PyObject* given, std::span<const ArgView> args) {
       refuseDevice(device, "tensors on " + actual.str());
     }
   }
-  if (!isSettled && type != "cpu") {
+  if (isSettled || (hasTensors && type == "cpu")) {
+    return std::nullopt;
+  }
+  if (hasTensors) {
     refuseDevice(device, "no tensors but 0-dim ones on the CPU");
   }
+  if (!isUsable(device, type)) {
+    throwUser(ErrorKind::Value,
+              {"execute", "results are made on a device that torch has",
+               "got device " + nb::cast<std::string>(nb::str(device)),
+               "name cpu, meta or a cuda device of this machine, or leave device out"});
+  }
+  return c10::Device(nb::cast<std::string>(nb::str(device)));
 }
 
-void checkOptions(const Parameters& parameters, std::span<const ArgView> args) {
-  if (parameters.device != nullptr && parameters.device != Py_None) {
-    checkDevice(parameters.device, args);
-  }
+void checkOptions(const Parameters& parameters) {
   checkOptionNames(parameters.enableOptions, "enable_option", enableOptions());
   checkOptionNames(parameters.disableOptions, "disable_option", disableOptions());
 }
@@ -209,29 +231,13 @@ void giveBackDtensors(const FusionExecutor& executor, const CallArguments& argum
   }
 }
 
-/// A copy, kept for the call: another thread may define the object anew meanwhile.
-DefinitionObject definitionOf(PyObject* self) {
+PyObject* run(PyObject* self, Parameters parameters, Way way) {
   if (!nb::inst_ready(self)) {
     throwUser(ErrorKind::Runtime, {"execute", "Fusion does not exist!", "__init__ has not run",
                                    "call super().__init__() in the subclass"});
   }
-  return *nb::inst_ptr<DefinitionObject>(self);
-}
-
-CallContext contextOf(const CallArguments& arguments) {
-  CallContext context;
-  context.blocking = {releaseInterpreter, takeInterpreter};
-  if (const std::shared_ptr<MeshRecord>& mesh = arguments.mesh(); mesh != nullptr) {
-    context.binding = mesh->binding().id();
-    context.rank = mesh->linearRank();
-    context.collectives = &mesh->collectives();
-    context.rankCheck = mesh->rankCheck();
-  }
-  return context;
-}
-
-PyObject* run(PyObject* self, Parameters parameters, Way way) {
-  const DefinitionObject object = definitionOf(self);
+  // Kept for the call: another thread may define the object anew meanwhile.
+  const DefinitionObject object = *nb::inst_ptr<DefinitionObject>(self);
   FusionExecutor& executor = definitionToRun(object).executor();
 
   nb::object saved;
@@ -242,9 +248,12 @@ PyObject* run(PyObject* self, Parameters parameters, Way way) {
   CallArguments arguments;
   arguments.collect(parameters.inputs);
   if (way == Way::WithOptions) {
-    checkOptions(parameters, arguments.views());
+    checkOptions(parameters);
   }
-  CallContext context = contextOf(arguments);
+  CallContext context = arguments.context();
+  if (parameters.device != nullptr && parameters.device != Py_None) {
+    context.device = deviceFor(parameters.device, arguments.views());
+  }
   context.dispatchAll = way == Way::OpByOp || dispatchModeIsActive();
   const std::shared_ptr<MeshRecord>& mesh = arguments.mesh();
   if (mesh != nullptr && !executor.writtenInputs().empty()) {
@@ -306,17 +315,6 @@ PyObject* executeOpByOp(PyObject* self, PyObject* inputs) noexcept {
   return guarded([&] { return run(self, {.inputs = inputs}, Way::OpByOp); });
 }
 
-PyObject* compileFor(PyObject* self, PyObject* inputs) noexcept {
-  return guarded([&] {
-    const DefinitionObject object = definitionOf(self);
-    FusionExecutor& executor = definitionToRun(object).executor();
-    CallArguments arguments;
-    arguments.collect(inputs);
-    executor.compile(arguments.views(), contextOf(arguments));
-    return nb::none().release().ptr();
-  });
-}
-
 }  // namespace
 
 nb::class_<DefinitionObject> bindExecute(nb::module_& module) {
@@ -327,8 +325,6 @@ nb::class_<DefinitionObject> bindExecute(nb::module_& module) {
       {"_execute_op_by_op", executeOpByOp, METH_O,
        "The same results, each operation computed on its own with ATen: what others are checked "
        "against."},
-      {"_compile", compileFor, METH_O,
-       "Makes the program and its kernels for such inputs, whose elements are not read."},
       {nullptr, nullptr, 0, nullptr}};
   static const PyType_Slot slots[] = {{Py_tp_methods, methods}, {0, nullptr}};
   // Without a dictionary of its own: the Python class below it has one, of the kind that CPython finds methods past fastest.

@@ -1,5 +1,7 @@
 #include "meshfuse/ops/cast/op.h"
 
+#include <string>
+
 #include "meshfuse/base/error.h"
 #include "meshfuse/ops/arguments.h"
 #include "meshfuse/ops/pointwise.h"
@@ -11,13 +13,36 @@ namespace {
 
 PrimType target(const OpCall& call) { return std::get<PrimType>(call.args[1]); }
 
-void normalize(const Fusion& /*fusion*/, std::vector<Arg>& args) {
+/// Packed elements are cast to and from the types that hold each of them and round to them once.
+bool castsPacked(PrimType other) {
+  return other == PrimType::Float4_e2m1fn || other == PrimType::Double ||
+         other == PrimType::Float || other == PrimType::Half || other == PrimType::BFloat16;
+}
+
+void checkPacked(const Fusion& fusion, const Arg& arg, PrimType to) {
+  const ValId* val = std::get_if<ValId>(&arg);
+  const bool isTensor = val != nullptr && fusion.val(*val).isTensor();
+  const PrimType from = isTensor ? fusion.val(*val).dtype() : PrimType::Null;
+  const bool isPacked = from == PrimType::Float4_e2m1fn || to == PrimType::Float4_e2m1fn;
+  if (!isPacked || (castsPacked(from) && castsPacked(to))) {
+    return;
+  }
+  throwUser(
+      ErrorKind::Runtime,
+      {"cast", "tensors of packed 4-bit floats are cast to and from floats of 16 bits and more",
+       "got " + (isTensor ? describe(fusion, arg) : std::string("a number")) + " and DataType." +
+           std::string(nameOf(to)),
+       isTensor ? "cast to DataType.Float in between" : "cast the tensor it is used with"});
+}
+
+void normalize(const Fusion& fusion, std::vector<Arg>& args) {
   const PrimType type = std::get<PrimType>(args[1]);
   if (type == PrimType::Null || type == PrimType::Float4_e2m1fn_x2) {
     throwUser(ErrorKind::Runtime,
               {"cast", "the target must be an element type",
                "got DataType." + std::string(nameOf(type)), "name another DataType"});
   }
+  checkPacked(fusion, args[0], type);
 }
 
 std::vector<PrimType> dtypes(const OpCall& call) { return {target(call)}; }
@@ -49,6 +74,9 @@ std::vector<OpSample> samples(const OpInfo& /*op*/) {
     samples.push_back(sampleOf({{6, 4}}, {{}, to}, {0}));
   }
   samples.push_back(sampleOf({{5, 3}}, {{}, PrimType::Double}, {0}));
+  samples.push_back(sampleOf({{6, 4}}, {{}, PrimType::Float4_e2m1fn}, {0}));
+  samples.push_back(sampleOf({{6, 4}}, {{}, PrimType::Float}, {0}));
+  samples.back().tensors[0].dtype = PrimType::Float4_e2m1fn;
   return samples;
 }
 

@@ -7,6 +7,7 @@
 namespace meshfuse::ops::cummin {
 
 std::vector<PolymorphicValue> evaluate(const EvalCall& call) {
+  checkFitsType(call);
   return {scanFrom(
       call, [](const at::Tensor& arg, int64_t dim) { return std::get<0>(at::cummin(arg, dim)); })};
 }

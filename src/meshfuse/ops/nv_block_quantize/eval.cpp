@@ -2,7 +2,7 @@
 
 #include <ATen/ATen.h>
 
-#include "meshfuse/evaluator/op_evaluation.h"
+#include "meshfuse/evaluator/block_scales_eval.h"
 
 namespace meshfuse::ops::nv_block_quantize {
 
@@ -25,6 +25,12 @@ at::Tensor powerAbove(const at::Tensor& numbers) {
 }  // namespace
 
 std::vector<PolymorphicValue> evaluate(const EvalCall& call) {
+  if (std::get<PrimType>(call.expr->args[4]) == PrimType::Float4_e2m1fn) {
+    auto [values, scales] =
+        quantizeToFloat4(call.tensor(0), call.has(1) ? call.tensor(1) : at::Tensor());
+    const bool isTiled = std::get<Scalar>(call.expr->args[2]).toBool();
+    return {std::move(values), isTiled ? inTiles(scales) : std::move(scales)};
+  }
   const at::Tensor input = call.tensor(0).to(at::kFloat);
   const at::Tensor blocks = input.unflatten(-1, {input.size(-1) / kBlock, kBlock});
   const at::Tensor power = powerAbove(at::amax(at::abs(blocks), -1) / kLargest);

@@ -13,12 +13,13 @@ OpInfo info();
 
 namespace meshfuse::lang {
 
-/// `input` in Float8_e4m3fn, and the power of two that each block of 32 elements of the last dimension was divided by, in
-/// Float8_e8m0fnu: the MX formats of the Open Compute Project.
+/// `input` in blocks of the last dimension, each divided by a scale of its own, and the scales: in Float4_e2m1fn blocks of 16 with
+/// scales in Float8_e4m3fn (NVFP4), in Float8_e4m3fn blocks of 32 with powers of two in Float8_e8m0fnu (MX).
 template <class Value>
-std::pair<Value, Value> nv_block_quantize(const Value& input) {
-  const auto outputs =
-      input.call("nv_block_quantize", input, Arg(), false, 32, PrimType::Float8_e4m3fn);
+std::pair<Value, Value> nv_block_quantize(const Value& input,
+                                          PrimType dtype = PrimType::Float8_e4m3fn) {
+  const int64_t block = dtype == PrimType::Float4_e2m1fn ? 16 : 32;
+  const auto outputs = input.call("nv_block_quantize", input, Arg(), false, block, dtype);
   return {outputs[0], outputs[1]};
 }
 

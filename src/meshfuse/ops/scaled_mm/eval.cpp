@@ -1,6 +1,6 @@
 #include <ATen/ATen.h>
 
-#include "meshfuse/evaluator/op_evaluation.h"
+#include "meshfuse/evaluator/block_scales_eval.h"
 #include "meshfuse/values/conversions.h"
 #include "meshfuse/values/torch_types.h"
 
@@ -19,11 +19,20 @@ at::Tensor scaled(const at::Tensor& matrix, const at::Tensor& scale) {
   return matrix.to(at::kFloat) * factors;
 }
 
+bool isTiled(const EvalCall& call, size_t matrix) {
+  const ValId id = std::get<ValId>(call.expr->args[matrix]);
+  return call.fusion->val(id).dtype() == PrimType::Float4_e2m1fn &&
+         call.tensor(matrix + 2).dim() == 2;
+}
+
 }  // namespace
 
 std::vector<PolymorphicValue> evaluate(const EvalCall& call) {
   at::Tensor result =
-      at::mm(scaled(call.tensor(0), call.tensor(2)), scaled(call.tensor(1), call.tensor(3)));
+      at::mm(isTiled(call, 0) ? scaledByTiles(call.tensor(0), call.tensor(2))
+                              : scaled(call.tensor(0), call.tensor(2)),
+             isTiled(call, 1) ? scaledByTiles(call.tensor(1).t(), call.tensor(3)).t()
+                              : scaled(call.tensor(1), call.tensor(3)));
   const auto number = [&](size_t arg) {
     return toTensor(call.values[arg], result.device()).to(at::kFloat);
   };

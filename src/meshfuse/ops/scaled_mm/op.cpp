@@ -4,6 +4,7 @@
 
 #include "meshfuse/base/error.h"
 #include "meshfuse/ops/arguments.h"
+#include "meshfuse/ops/block_scales.h"
 #include "meshfuse/ops/contraction.h"
 #include "meshfuse/ops/scaled_product.h"
 #include "meshfuse/ops/structured_op.h"
@@ -16,7 +17,16 @@ constexpr std::string_view kName = "scaled_mm";
 constexpr ScaledArgs kRest{4};
 
 [[noreturn]] void refuse(std::string_view rule, const std::string& found, std::string_view wayOut) {
-  throwUser(ErrorKind::Runtime, {kName, rule, "got " + found, wayOut});
+  refuseScales(kName, rule, found, wayOut);
+}
+
+/// The scales of blocks of 4-bit floats lie in tiles; one number stands for all of any matrix.
+bool isTiled(const TensorType& matrix, const TensorType& scale) {
+  return matrix.dtype == PrimType::Float4_e2m1fn && scale.rank() == 2;
+}
+
+bool isTiled(const OpCall& call, size_t matrix) {
+  return isTiled(call.tensors[matrix], call.tensors[matrix + 2]);
 }
 
 bool isOneNumber(const TensorType& scale) {
@@ -40,6 +50,14 @@ void normalize(const Fusion& fusion, std::vector<Arg>& args) {
     }
   }
   checkScaledProduct(kName, fusion, args, kMatrices, kScales, kRest);
+  for (size_t arg : kMatrices) {
+    const TensorType& scale = tensorArg(fusion, args[arg + 2]);
+    if (isTiled(tensorArg(fusion, args[arg]), scale) && scale.dtype != PrimType::Float8_e4m3fn) {
+      refuse("scales of blocks of 4-bit floats are of Float8_e4m3fn",
+             describe(fusion, args[arg + 2]),
+             "quantize with nv_block_quantize and swizzle_block_scales=True");
+    }
+  }
   for (size_t arg : {kRest.alpha, kRest.beta()}) {
     const ValId* val = std::get_if<ValId>(&args[arg]);
     if (val == nullptr || !fusion.val(*val).isTensor()) {
@@ -85,8 +103,29 @@ bool isPerIndex(const OpCall& call, size_t matrix, size_t dim) {
   return false;
 }
 
+/// The scales of a matrix of 4-bit floats: tiles of its rows, for mat2 its columns, by the blocks of the contracted dimension.
+void mapTiles(DimMap& map, const OpCall& call, size_t matrix) {
+  const std::vector<IterDomain>& dims = call.tensors[matrix].domain;
+  const std::vector<IterDomain>& tiles = call.tensors[matrix + 2].domain;
+  const IntExpr& k = dims[1 - matrix].extent;
+  if (k.isConstant() && k.constant() % kFloat4Block != 0) {
+    refuse("the contracted dimension consists of blocks of 16 4-bit floats",
+           "size " + k.toText() + " in " + toText(call.tensors[matrix]), "pad it");
+  }
+  unifyExtents(tiles[0].extent, roundedUp(dims[matrix].extent, kTileRows), kName,
+               "the rows of scales in tiles of 128 by 4");
+  unifyExtents(tiles[1].extent, roundedUp(floorDiv(k, kFloat4Block), kTileColumns), kName,
+               "the columns of scales in tiles of 128 by 4");
+  for (int64_t dim : {0, 1}) {
+    ownDim(map, call.tensors, matrix + 2, dim, FactorRole::Opaque);
+  }
+}
+
 /// The row of mat1 or the column of mat2, with what the scale has for each.
 DimFactors freeDim(DimMap& map, const OpCall& call, size_t matrix, size_t dim) {
+  if (isTiled(call, matrix)) {
+    return ownDim(map, call.tensors, matrix, static_cast<int64_t>(dim), FactorRole::Opaque);
+  }
   const bool isShared = isPerIndex(call, matrix, dim);
   const auto at = static_cast<int64_t>(dim);
   const DimFactors factors =
@@ -111,6 +150,10 @@ DimMap dimMap(const OpCall& call) {
   pairDims(map, call.tensors, 0, 1, 1, 0, FactorRole::Opaque, kName, "the contracted dimension");
   for (size_t matrix : {size_t{0}, size_t{1}}) {
     const size_t contracted = 1 - matrix;
+    if (isTiled(call, matrix)) {
+      mapTiles(map, call, matrix);
+      continue;
+    }
     isPerIndex(call, matrix, contracted);
     if (call.tensors[matrix + 2].rank() == 2) {
       ownDim(map, call.tensors, matrix + 2, static_cast<int64_t>(contracted), FactorRole::Opaque);
@@ -143,8 +186,13 @@ std::vector<OpSample> samples(const OpInfo& op) {
   biased.tensorArgs.push_back(kRest.bias());
   biased.args[kRest.alpha] = Scalar(0.5);
   biased.args[kRest.beta()] = Scalar(2.0);
-  return {sample({4, 6}, {6, 2}, {}, {}), std::move(biased), sample({6, 4}, {4, 6}, {6, 2}, {2, 6}),
-          sample({4, 6}, {6, 4}, {2, 3}, {3, 2}), sample({3, 5}, {5, 1}, {3, 1}, {})};
+  OpSample packed = sample({6, 48}, {48, 4}, {128, 4}, {128, 4});
+  for (size_t i = 0; i < packed.tensors.size(); ++i) {
+    packed.tensors[i].dtype = i < 2 ? PrimType::Float4_e2m1fn : PrimType::Float8_e4m3fn;
+  }
+  return {sample({4, 6}, {6, 2}, {}, {}),         std::move(biased),
+          sample({6, 4}, {4, 6}, {6, 2}, {2, 6}), sample({4, 6}, {6, 4}, {2, 3}, {3, 2}),
+          sample({3, 5}, {5, 1}, {3, 1}, {}),     std::move(packed)};
 }
 
 }  // namespace
@@ -159,8 +207,11 @@ OpInfo info() {
   OpInfo op = structuredOp(
       kName,
       "alpha (mat1 scale1)(mat2 scale2) + beta bias, computed in Float, of [m, k] and [k, n]; a "
-      "scale is one number, or divides its matrix into equal blocks with one number each; the "
-      "second and the third result are None; torch._scaled_mm",
+      "scale is one number, or divides its matrix into equal blocks with one number each; scales "
+      "of "
+      "4-bit floats are of blocks of 16 along k, in tiles of 128 by 4 of [m, k / 16] and [n, k / "
+      "16]; "
+      "the second and the third result are None; torch._scaled_mm",
       std::move(params), {normalize, dtypes, dimMap, always<Algebra::NonLinear>, samples});
   op.overloads.front().absentResults = 2;
   return op;
