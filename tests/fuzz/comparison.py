@@ -7,7 +7,7 @@ ones may differ. An element that thereby changes between whole numbers, or betwe
 from __future__ import annotations
 
 import torch
-from programs import ERRORS, Program, value_of
+from programs import ERRORS, Program, operand_of
 from stepwise import run_step
 
 # Units in the last place that two implementations may differ by: each has an error of at most 4.
@@ -88,7 +88,7 @@ class Stepper:
 
     def __init__(self, program: Program, variant: int) -> None:
         self.program = program
-        self.inputs = {name: value_of(each, variant) for name, each in program.inputs}
+        self.inputs = {name: operand_of(each, variant) for name, each in program.inputs}
         self.has_inexact = False
 
     def run(self, generator: torch.Generator | None, factor: float) -> dict[int, object]:

@@ -22,7 +22,7 @@ OTHERS = ["lerp", "threshold", "addcmul"]
 DIVISIONS = ["div", "mod", "fmod", "remainder"]
 INEXACT = set(
     """acos acosh asin asinh atan atanh cos cosh erf erfc erfcinv erfinv exp exp2 expm1 lgamma log log10 log1p log2 rsqrt sigmoid
-    silu sin sinh sqrt tan tanh atan2 pow lerp""".split()
+    silu sin sinh sqrt tan tanh atan2 pow""".split()
 )
 # Quotients and products of complex numbers have several formulas.
 INEXACT_ON_COMPLEX = INEXACT | {"abs", "reciprocal", "sign", "div", "truediv", "mul", "addcmul"}
@@ -118,7 +118,7 @@ def units_apart(want: torch.Tensor, got: torch.Tensor, exact: torch.Tensor) -> f
     if not bool(both.all()):
         return math.inf
     info = torch.finfo(want.dtype)
-    unit = torch.maximum(wide.abs(), torch.tensor(info.smallest_normal).double()) * info.eps
+    unit = torch.maximum(wide.abs(), torch.tensor(info.smallest_normal, dtype=torch.float64)) * info.eps
     distance = ((wide - other).abs() / unit)[finite]
     return float(distance.max()) if distance.numel() else 0.0
 
@@ -135,6 +135,25 @@ def check(name: str, dtype: torch.dtype, want: torch.Tensor, got: torch.Tensor, 
     if want.dtype.is_floating_point:
         zeros = want == 0
         assert torch.equal(want[zeros].signbit(), got[zeros].signbit()), name
+
+
+def compared(
+    name: str, inputs: list[torch.Tensor], want: torch.Tensor, got: torch.Tensor, exact: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """The elements that both can be right about."""
+    if name in ("fmod", "mod", "remainder") and want.dtype.is_floating_point:
+        # torch's vectors of remainders are NaN for large quotients.
+        known = ~((inputs[0] / inputs[1]).abs() > 1e6)
+        return want[known], got[known], exact[known]
+    if name == "lerp":
+        # Its error is relative to what is added, which may cancel.
+        wide = [x.to(torch.complex128 if x.is_complex() else torch.float64) for x in inputs[:3]]
+        size = wide[0].abs() + (wide[2] * (wide[1] - wide[0])).abs() + wide[1].abs()
+        near = (want.to(wide[0].dtype) - got.to(wide[0].dtype)).abs() <= (
+            4 * torch.finfo(want.dtype).eps * size
+        )
+        return want[~near], got[~near], exact[~near]
+    return want, got, exact
 
 
 def bound(dtype: torch.dtype) -> float:
@@ -177,7 +196,7 @@ def test_every_pointwise_operation(monkeypatch, dtype, placing):
         failures = []
         for name, a, b, c in zip(accepted(dtype), want, got, exact, strict=True):
             try:
-                check(name, dtype, a, b, c)
+                check(name, dtype, *compared(name, inputs, a, b, c))
             except AssertionError as error:
                 failures.append(f"{name} {sizes}: {str(error)[:150]}")
         assert not failures, "\n".join(failures)
