@@ -8,7 +8,7 @@ import random
 from dataclasses import dataclass
 
 import torch
-from programs import LAYOUTS, TORCH_TYPES, TYPE_NAMES, Dim, Input, Program, Step, Value, needed_steps, size_of, value_of
+from programs import LAYOUTS, TORCH_TYPES, TYPE_NAMES, Dim, Input, Program, Step, Value, needed_steps, size_of, operand_of
 from stepwise import run_step
 
 FLOATS = ["Float", "Double", "Half", "BFloat16"]
@@ -74,7 +74,7 @@ class Generator:
         self.inputs.append((name, each))
         is_number = each.number is not None
         self.values[name] = Value(each.dtype, each.shape, is_number)
-        self.data[name] = value_of(each, 0)
+        self.data[name] = operand_of(each, 0)
         return name
 
     def new_input(self, shape: tuple[Dim, ...] | None = None, dtype: str | None = None, below: int = 0) -> int:

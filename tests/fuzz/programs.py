@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import torch
+from stepwise import Number
 
 from meshfuse import DataType, FusionDefinition
 
@@ -227,6 +228,13 @@ def run(program: Program, variant: int, fd: FusionDefinition, compiled: bool) ->
 
 def value_of(each: Input, variant: int) -> torch.Tensor | float | int:
     return eval(each.value_text(variant), {"make": make, "torch": torch})
+
+
+def operand_of(each: Input, variant: int) -> torch.Tensor | Number:
+    """As run_step takes it."""
+    if each.number is not None:
+        return Number(each.number, each.dtype)
+    return value_of(each, variant)
 
 
 def show(definition: Callable[[], FusionDefinition], calls: list[list]) -> None:

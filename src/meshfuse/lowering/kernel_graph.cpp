@@ -227,10 +227,11 @@ class GraphBuilder {
     const NodeId mean =
         arithmetic("truediv", {fold(ReduceKind::Sum, value, wide, wide), elements}, wide);
     const NodeId deviation = arithmetic("sub", {value, mean}, wide);
-    const bool isReal = !isComplex || form == Fold::Welford;
-    const PrimType squareType = isReal ? wide : real;
-    const NodeId square = isReal ? arithmetic("mul", {deviation, deviation}, wide)
-                                 : squaredMagnitude(deviation, {wide, real});
+    // Where the results differ in type, the variance of complex numbers is that of their distances.
+    const bool isMagnitude = isComplex && categoryOf(result) != TypeCategory::Complex;
+    const PrimType squareType = isMagnitude ? real : wide;
+    const NodeId square = isMagnitude ? squaredMagnitude(deviation, {wide, real})
+                                      : arithmetic("mul", {deviation, deviation}, wide);
     const NodeId squares = fold(ReduceKind::Sum, square, squareType, squareType);
     if (form == Fold::Welford) {
       // Without elements the mean is zero, not a quotient of zeros.
