@@ -10,8 +10,8 @@ namespace meshfuse {
 
 namespace {
 
-/// Arithmetic that is worth waking a thread for, in units of an addition on one element: some 10 microseconds.
-constexpr int64_t kThreadWork = 256 * 1024;
+/// Arithmetic that is worth waking a thread for, in units of an addition on one element: some 30 microseconds.
+constexpr int64_t kThreadWork = 1536 * 1024;
 
 /// What the order of loops follows: the largest tensor that is written, or read along reduced loops.
 const NestAccess* modelOf(const Nest& nest, bool ofReduced) {
