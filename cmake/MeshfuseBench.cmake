@@ -8,6 +8,13 @@ if(TARGET meshfuse_torch_objects)
                                                         LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
 endif()
 
+# The loop by hand that bench/kernels compares sums with, in the flags of kernels: <build>/bench/_loops.so.
+add_library(meshfuse_bench_loops MODULE ${PROJECT_SOURCE_DIR}/bench/kernels/loops/loops.cpp)
+target_compile_options(meshfuse_bench_loops PRIVATE ${MESHFUSE_WARNINGS} ${MESHFUSE_KERNEL_FLAGS} -fopenmp)
+target_link_libraries(meshfuse_bench_loops PRIVATE torch::cpu)
+set_target_properties(meshfuse_bench_loops PROPERTIES PREFIX "" DEFINE_SYMBOL "" OUTPUT_NAME _loops
+                                                      LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+
 # One Google Benchmark binary per folder of bench/ that holds .cpp files: bench_<folder>, linked with libmeshfuse.
 find_package(benchmark)
 if(NOT benchmark_FOUND)

@@ -207,6 +207,12 @@ MESHFUSE_DEVICE bool isZeroDivisor(T y) {
   }
 }
 
+// piece: fusedMultiplyAdd
+MESHFUSE_DEVICE float fusedMultiplyAdd(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
+MESHFUSE_DEVICE double fusedMultiplyAdd(double x, double y, double z) {
+  return __builtin_fma(x, y, z);
+}
+
 // piece: divide
 /// Truncated for whole numbers; the least one divided by -1 wraps. Bools divide as floats do, and are cast back.
 template <class T>
@@ -220,6 +226,23 @@ MESHFUSE_DEVICE T divide(T x, T y) {
     const T quotient = x / (isTrap ? T(1) : y);
     return y == T(0) ? T(0) : y == T(-1) ? T(-x) : quotient;
   }
+}
+
+// piece: quotientBy
+/// x / y for many x that share y, whose reciprocal a compiler takes out of their loop: the estimate's rest, exact by fused
+/// multiply-add, corrects it (Markstein, 1990), so that it rounds as a division does. A reciprocal that is not exact enough, of
+/// very large or small y, is not used; that decision, too, is the same for all x.
+template <class T>
+MESHFUSE_DEVICE T quotientBy(T x, T y) {
+  const T magnitude = y < T(0) ? -y : y;
+  const bool isPlain = (magnitude > T(0x1p-100)) & (magnitude < T(0x1p100));
+  const T reciprocal = T(1) / y;
+  const T estimate = x * reciprocal;
+  const T rest = fusedMultiplyAdd(-estimate, y, x);
+  const T corrected = fusedMultiplyAdd(rest, reciprocal, estimate);
+  // Infinities leave no rest, and an exact estimate keeps its sign where it is zero.
+  const T quotient = (corrected == corrected) & (rest != T(0)) ? corrected : estimate;
+  return isPlain ? quotient : x / y;
 }
 
 // piece: modulus

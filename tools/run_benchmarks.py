@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Runs every benchmark of a build, folder by folder of bench/: the binary bench_<folder>, report.py on its times where
-there is one, then each bench_*.py with the built package."""
+there is one, then each bench_*.py with the built package. Figures are written to <build>/bench/*.json."""
 
 from __future__ import annotations
 
@@ -52,7 +52,8 @@ def main() -> int:
             if results[-1] and report.exists():
                 results.append(run(sys.executable, report, times))
         for script in sorted(folder.glob("bench_*.py")):
-            results.append(run(sys.executable, script))
+            figures = build / "bench" / f"{script.stem}.json"
+            results.append(run(sys.executable, script, "--json", figures))
     if not results:
         print("run_benchmarks: nothing to run")
     return 0 if results and all(results) else 1

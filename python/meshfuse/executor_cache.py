@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from meshfuse._C import Fusion, FusionDefinitionBase
+from meshfuse._example_inputs import with_memory
 from meshfuse.output_shardings import Sharding, shardings_of
 
 if TYPE_CHECKING:
@@ -52,6 +53,10 @@ class FusionExecutorCache:
             _enable_options=_enable_options,
             _disable_options=_disable_options,
         )
+
+    def compile(self, inputs: Iterable[Any]) -> None:
+        """What ``FusionDefinition.compile`` does."""
+        self._runner._compile(with_memory(inputs))
 
     def is_compiled(
         self, inputs: Iterable[Any], device: torch.device | str | int | None = None

@@ -11,6 +11,7 @@ import torch
 
 from meshfuse import ops as _ops
 from meshfuse._C import FusionDefinitionBase, TensorView
+from meshfuse._example_inputs import with_memory
 from meshfuse.executor_cache import FusionExecutorCache
 from meshfuse.graph_capture import Definition, Form, execute_captured
 from meshfuse.pytorch_utils import torch_dtype_to_nvfuser_dtype
@@ -82,6 +83,15 @@ class FusionDefinition(FusionDefinitionBase):
             static_sizes=static_sizes,
             is_cpu=tensor.dim() == 0 and tensor.device.type == "cpu",
         )
+
+    def compile(self, inputs: Iterable[Any]) -> None:
+        """Makes the program and its kernels for inputs like these, and does not run it: the next execution on such inputs is
+        as fast as any later one.
+
+        No element is read. Meta tensors stand for tensors on the CPU, and fake ones for tensors on their device. It closes the
+        definition and refuses what execute refuses. No rank waits for another one.
+        """
+        self._compile(with_memory(inputs))
 
     @property
     def fec(self) -> FusionExecutorCache:

@@ -1,5 +1,6 @@
 """The compiled kernels of this process: how many there are and where they came from."""
 
+import atexit
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
@@ -23,6 +24,10 @@ class KernelStatistics(NamedTuple):
 def kernel_statistics() -> KernelStatistics:
     """The numbers of now."""
     return KernelStatistics(**_C.kernel_statistics())
+
+
+# Before the interpreter goes, and with it what a thread may need.
+atexit.register(_C.end_background_thread)
 
 
 def _find_fallback_compiler() -> None:

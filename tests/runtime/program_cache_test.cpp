@@ -21,7 +21,7 @@ class ProgramCacheTest : public ::testing::Test {
     return cache.get(args, {}, kNoValues_, [&] { return bind(args); });
   }
 
-  ProgramClasses classes_;
+  const std::shared_ptr<ProgramClasses> classes_ = std::make_shared<ProgramClasses>();
   const std::vector<uint8_t> kNoValues_{0};
   const Fusion fusion_ = copyFusion();
   std::atomic<int> builds_ = 0;

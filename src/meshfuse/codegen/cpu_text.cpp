@@ -59,6 +59,7 @@ class CpuPrinter {
 
   // --- values
 
+  /// The value of a node, not rounded yet where its type has fewer bits than a float.
   std::string valueText(NodeId id) {
     const Node& node = graph_.node(id);
     switch (node.kind) {
@@ -67,10 +68,26 @@ class CpuPrinter {
       case NodeKind::Count:
         return integer(slots_.count);
       case NodeKind::Fold:
-        return roundedText(node.type, convertedText(node.type, node.compute, foldText(id)));
+        return convertedText(node.type, node.compute, foldText(id));
+      case NodeKind::Pointwise:
+        if (dividesByRowValue(node)) {
+          return convertedText(node.type, node.compute,
+                              "quotientBy(" + operandText(graph_, node.operands[0], node.compute) +
+                                  ", " + operandText(graph_, node.operands[1], node.compute) + ")");
+        }
+        return computedText(graph_, node);
       default:
         return computedText(graph_, node);
     }
+  }
+
+  /// Whether a node divides elements of the lane by a number that they share: its reciprocal is computed once.
+  bool dividesByRowValue(const Node& node) const {
+    return dividesFloats(node) && !varies(node.operands[1]) && varies(node.operands[0]);
+  }
+  bool varies(NodeId id) const {
+    const LoopMask loops = graph_.node(id).loops;
+    return (loops & kernel_.laneLoops) != 0;
   }
 
   std::string foldText(NodeId id) const {
@@ -92,15 +109,24 @@ class CpuPrinter {
     const auto tensor = static_cast<size_t>(node.index);
     const PrimType type = kernel_.tensors[tensor].type;
     const std::string element = elementOf(name(pointerLetter_, node.index), tensor);
-    return storageTypeOf(type) == registerTypeOf(type)
+    return deviceTypeName(type) == deviceComputeName(type)
                ? element
-               : "convert<" + std::string(registerTypeOf(type)) + ">(" + element + ")";
+               : "convert<" + std::string(deviceComputeName(type)) + ">(" + element + ")";
   }
 
   void define(NodeId id) {
     const Node& node = graph_.node(id);
-    line("const " + std::string(registerTypeOf(node.type)) + " " + valueName(id) + " = " +
-         valueText(id) + ";");
+    const std::string wide = "const " + std::string(deviceComputeName(node.type)) + " ";
+    if (isReducedFloat(node.type)) {
+      // A store rounds by itself; rounding what is rounded would be done twice.
+      line(wide + unroundedName(id) + " = " + valueText(id) + ";");
+      line(wide + valueName(id) + " = " +
+           (node.kind == NodeKind::Read ? unroundedName(id)
+                                        : roundedText(node.type, unroundedName(id))) +
+           ";");
+    } else {
+      line(wide + valueName(id) + " = " + valueText(id) + ";");
+    }
     if (dividesIntegers(node)) {
       line("zero |= isZeroDivisor(" + operandText(graph_, node.operands.back(), node.compute) + ");");
     }
@@ -108,10 +134,11 @@ class CpuPrinter {
 
   std::string storedText(const LoopStore& store) {
     const PrimType type = kernel_.tensors[static_cast<size_t>(store.tensor)].type;
-    const std::string value = valueName(store.node);
-    return storageTypeOf(type) == registerTypeOf(type)
+    const std::string value =
+        isReducedFloat(type) ? unroundedName(store.node) : valueName(store.node);
+    return deviceTypeName(type) == deviceComputeName(type)
                ? value
-               : "convert<" + std::string(storageTypeOf(type)) + ">(" + value + ")";
+               : "convert<" + std::string(deviceTypeName(type)) + ">(" + value + ")";
   }
 
   // --- the kernel
@@ -167,7 +194,7 @@ class CpuPrinter {
 
   std::string pointerType(size_t tensor) {
     const LoopTensor& info = kernel_.tensors[tensor];
-    const std::string type(storageTypeOf(info.type));
+    const std::string type(deviceTypeName(info.type));
     return (info.isOutput ? "" : "const ") + type;
   }
 
@@ -194,21 +221,21 @@ class CpuPrinter {
     for (const LoopPass& pass : kernel_.passes) {
       for (const LoopStore& store : pass.stores) {
         if (streamsStore(store)) {
-          buffer(std::string(storageTypeOf(kernel_.tensors[static_cast<size_t>(store.tensor)].type)),
+          buffer(std::string(deviceTypeName(kernel_.tensors[static_cast<size_t>(store.tensor)].type)),
                  name('w', store.tensor), kChunk);
         }
       }
       for (NodeId id : pass.staged) {
-        buffer(std::string(registerTypeOf(graph_.node(id).type)), name('g', id), kRowElements);
+        buffer(std::string(deviceComputeName(graph_.node(id).type)), name('g', id), kRowElements);
       }
       for (NodeId id : pass.folds) {
-        buffer(std::string(registerTypeOf(graph_.node(id).compute)), name('f', id),
+        buffer(std::string(deviceComputeName(graph_.node(id).compute)), name('f', id),
                kernel_.hasLaneAccumulators() ? kBlockElements : lanesOf(pass));
       }
     }
     for (const LoopSection& section : kernel_.sections) {
       for (NodeId id : section.kept) {
-        buffer(std::string(registerTypeOf(graph_.node(id).type)), name('k', id), kBlockElements);
+        buffer(std::string(deviceComputeName(graph_.node(id).type)), name('k', id), kBlockElements);
       }
     }
   }
@@ -327,6 +354,16 @@ class CpuPrinter {
   }
 
   /// Lane values of earlier sections that `users` need, from their arrays; `own` are computed here.
+  /// A value from a buffer, in both forms where it has two.
+  void restore(NodeId id, const std::string& element) {
+    const PrimType type = graph_.node(id).type;
+    line("const " + std::string(deviceComputeName(type)) + " " + valueName(id) + " = " + element +
+         ";");
+    if (isReducedFloat(type)) {
+      line("const float " + unroundedName(id) + " = " + valueName(id) + ";");
+    }
+  }
+
   void restoreKept(const std::vector<NodeId>& users, const std::vector<NodeId>& own,
                    const std::string& base = "") {
     std::set<NodeId> needed;
@@ -341,8 +378,7 @@ class CpuPrinter {
       }
     }
     for (NodeId id : needed) {
-      line("const " + std::string(registerTypeOf(graph_.node(id).type)) + " " + valueName(id) +
-           " = " + name('k', id) + "[" + base + "j];");
+      restore(id, name('k', id) + "[" + base + "j]");
     }
   }
 
@@ -359,6 +395,7 @@ class CpuPrinter {
   }
 
   void pass(const LoopPass& pass, int number) {
+    passNumber_ = number;
     for (NodeId id : pass.folds) {
       const std::string elements =
           kernel_.hasLaneAccumulators() ? "count" : std::to_string(lanesOf(pass));
@@ -410,7 +447,7 @@ class CpuPrinter {
   /// Where the parts of a fold leave their results: by whole iteration, part and element of the lane block.
   std::string partialOf(NodeId id, const std::string& part) const {
     const auto tensors = static_cast<int64_t>(kernel_.tensors.size());
-    const std::string base = "((" + std::string(registerTypeOf(graph_.node(id).compute)) + "*)p[" +
+    const std::string base = "((" + std::string(deviceComputeName(graph_.node(id).compute)) + "*)p[" +
                              std::to_string(tensors + 1 + splitFolds_.at(id)) + "])";
     const std::string iteration = "(whole * " + integer(slots_.splits) + " + " + part + ")";
     return base + "[" +
@@ -449,7 +486,7 @@ class CpuPrinter {
 
   std::string combined(NodeId id, const std::string& a, const std::string& b) {
     const Node& node = graph_.node(id);
-    const std::string type(registerTypeOf(node.compute));
+    const std::string type(deviceComputeName(node.compute));
     switch (node.fold) {
       case ReduceKind::Product:
         return a + " * " + b;
@@ -500,10 +537,11 @@ class CpuPrinter {
   void chunks(const LoopPass& pass) {
     const bool streams =
         std::ranges::any_of(pass.stores, [&](const LoopStore& s) { return streamsStore(s); });
-    const std::string size = streams ? std::to_string(kChunk) : "count";
+    const bool prefetches = !kernel_.hasLaneAccumulators() && kernel_.serialLoops == 0;
+    const std::string size = streams || prefetches ? std::to_string(kChunk) : "count";
     const bool isPart = kernel_.isSplit && kernel_.isLaneReduced && kernel_.serialLoops == 0;
     const std::string end = isPart ? "partEnd" : "count";
-    const std::string step = isPart && !streams ? integer(slots_.splitSize) : size;
+    const std::string step = isPart && size == "count" ? integer(slots_.splitSize) : size;
     open("for (int64 base = " + std::string(isPart ? "partBegin" : "0") + "; base < " + end +
          "; base += " + step + ")");
     line("const int64 m = " + end + " - base < " + step + " ? " + end + " - base : " + step + ";");
@@ -523,6 +561,9 @@ class CpuPrinter {
               streamsStore(store)
                   ? integer(slots_.streams) + " != 0 ? " + name('w', store.tensor) + " : " + b
                   : b);
+    }
+    if (prefetches) {
+      prefetchNext();
     }
     pointerLetter_ = 'b';
     if (pass.folds.empty() || kernel_.hasLaneAccumulators()) {
@@ -556,11 +597,36 @@ class CpuPrinter {
     close();
   }
 
+  /// Asks for what the next iteration reads, a part of it in each pass, so that memory is busy while this one computes. With one
+  /// pass that is the next chunk.
+  void prefetchNext() {
+    const size_t passes = kernel_.passes.size();
+    const auto number = static_cast<size_t>(passNumber_);
+    open("if (" + integer(slots_.prefetches) + " != 0)");
+    for (size_t i = 0; i < kernel_.tensors.size(); ++i) {
+      const LoopTensor& tensor = kernel_.tensors[i];
+      if (tensor.isOutput || tensor.lane != Step::Unit) {
+        continue;
+      }
+      std::string from = name('a', static_cast<int64_t>(i)) + " + base";
+      if (passes == 1) {
+        from += " + m";
+      } else if (tensor.parallel.empty() || tensor.parallel.back() == Step::None) {
+        continue;
+      } else {
+        from += " + " + integer(slots_.strides[i][tensor.parallel.size() - 1]);
+      }
+      const std::string share = passes == 1 ? "m" : "m / " + std::to_string(passes);
+      line("prefetch(" + from + (number == 0 ? "" : " + " + std::to_string(number) + " * (" + share + ")") +
+           ", (" + share + ") * int64(sizeof(" + name('a', static_cast<int64_t>(i)) + "[0])));");
+    }
+    close();
+  }
+
   /// What a pass does for element `j` of the chunk; `lane` is the accumulator's.
   void elements(const LoopPass& pass, const std::string& lane) {
     for (NodeId id : pass.restored) {
-      line("const " + std::string(registerTypeOf(graph_.node(id).type)) + " " + valueName(id) +
-           " = " + name('g', id) + "[base + j];");
+      restore(id, name('g', id) + "[base + j]");
     }
     if (kernel_.hasLaneAccumulators()) {
       std::vector<NodeId> users = pass.nodes;
@@ -591,6 +657,7 @@ class CpuPrinter {
   std::string body_;
   int indent_ = 0;
   char pointerLetter_ = 'a';
+  int passNumber_ = 0;
   bool checksZero_ = false;
   std::map<NodeId, int64_t> splitFolds_;  // their places among the tables of partial results
 };

@@ -4,40 +4,9 @@
 #include <cmath>
 #include <cstdio>
 
-#include "meshfuse/base/error.h"
+#include "meshfuse/codegen/device_text.h"
 
 namespace meshfuse {
-
-std::string_view storageTypeOf(PrimType type) {
-  switch (type) {
-    case PrimType::Double:
-      return "double";
-    case PrimType::Float:
-      return "float";
-    case PrimType::Half:
-      return "half";
-    case PrimType::BFloat16:
-      return "bfloat16";
-    case PrimType::Int:
-      return "int64";
-    case PrimType::Int32:
-      return "int32";
-    case PrimType::UInt64:
-      return "uint64";
-    case PrimType::Bool:
-      return "bool";
-    case PrimType::ComplexFloat:
-      return "complex<float>";
-    case PrimType::ComplexDouble:
-      return "complex<double>";
-    default:
-      return torchNameOf(type);  // 8-bit floats
-  }
-}
-
-std::string_view registerTypeOf(PrimType type) {
-  return isReducedFloat(type) ? "float" : storageTypeOf(type);
-}
 
 namespace {
 
@@ -74,7 +43,7 @@ std::string numberLiteral(const Scalar& value) {
 }
 
 std::string foldIdentity(ReduceKind fold, PrimType type) {
-  const std::string name(registerTypeOf(type));
+  const std::string name(deviceComputeName(type));
   switch (fold) {
     case ReduceKind::Product:
       return name + "(1)";

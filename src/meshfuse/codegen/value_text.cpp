@@ -1,6 +1,7 @@
 #include "meshfuse/codegen/value_text.h"
 
 #include "meshfuse/base/error.h"
+#include "meshfuse/codegen/device_text.h"
 #include "meshfuse/codegen/number_text.h"
 #include "meshfuse/ops/pointwise.h"
 
@@ -17,9 +18,8 @@ std::string pointwiseText(const KernelGraph& graph, const Node& node) {
                 operandText(graph, node.operands[i], isCondition ? PrimType::Bool : node.compute);
   }
   const std::string value = "op_" + std::string(row.name) + "<" +
-                            std::string(registerTypeOf(node.compute)) + ">(" + operands + ")";
-  return roundedText(node.type,
-                     "convert<" + std::string(registerTypeOf(node.type)) + ">(" + value + ")");
+                            std::string(deviceComputeName(node.compute)) + ">(" + operands + ")";
+  return "convert<" + std::string(deviceComputeName(node.type)) + ">(" + value + ")";
 }
 
 std::string numberText(const Node& node) {
@@ -30,32 +30,35 @@ std::string numberText(const Node& node) {
       return convertedText(node.type, PrimType::Int, number + ".integer");
     case TypeCategory::Complex:
       return convertedText(node.type, PrimType::ComplexDouble,
-                           "complex<double>(" + number + ".real, " + number + ".imaginary)");
+                          "complex<double>(" + number + ".real, " + number + ".imaginary)");
     default:
-      return roundedText(node.type, convertedText(node.type, PrimType::Double, number + ".real"));
+      return convertedText(node.type, PrimType::Double, number + ".real");
   }
 }
 
 }  // namespace
 
 std::string valueName(NodeId id) { return "v" + std::to_string(id); }
+std::string unroundedName(NodeId id) { return "u" + std::to_string(id); }
 
 std::string convertedText(PrimType to, PrimType from, const std::string& value) {
-  return registerTypeOf(to) == registerTypeOf(from)
+  return deviceComputeName(to) == deviceComputeName(from)
              ? value
-             : "convert<" + std::string(registerTypeOf(to)) + ">(" + value + ")";
+             : "convert<" + std::string(deviceComputeName(to)) + ">(" + value + ")";
 }
 
 std::string roundedText(PrimType type, const std::string& value) {
   return isReducedFloat(type)
-             ? "convert<float>(convert<" + std::string(storageTypeOf(type)) + ">(" + value + "))"
+             ? "convert<float>(convert<" + std::string(deviceTypeName(type)) + ">(" + value + "))"
              : value;
 }
 
 std::string operandText(const KernelGraph& graph, NodeId id, PrimType wanted) {
   const PrimType type = graph.node(id).type;
-  return type == wanted ? valueName(id)
-                        : roundedText(wanted, convertedText(wanted, type, valueName(id)));
+  if (type == wanted) {
+    return valueName(id);
+  }
+  return roundedText(wanted, convertedText(wanted, type, valueName(id)));
 }
 
 std::string computedText(const KernelGraph& graph, const Node& node) {
@@ -63,10 +66,10 @@ std::string computedText(const KernelGraph& graph, const Node& node) {
     case NodeKind::Number:
       return numberText(node);
     case NodeKind::Constant:
-      return roundedText(node.type, convertedText(node.type, node.constant.type(),
-                                                  numberLiteral(node.constant)));
+      return convertedText(node.type, node.constant.type(), numberLiteral(node.constant));
     case NodeKind::Cast:
-      return operandText(graph, node.operands[0], node.type);
+      return convertedText(node.type, graph.node(node.operands[0]).type,
+                          valueName(node.operands[0]));
     case NodeKind::Pointwise:
       return pointwiseText(graph, node);
     default:

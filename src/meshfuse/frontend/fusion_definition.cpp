@@ -234,4 +234,6 @@ KernelArgumentHolder FusionDefinition::execute(const KernelArgumentHolder& input
   return executor().execute(inputs);
 }
 
+void FusionDefinition::compile(const KernelArgumentHolder& inputs) { executor().compile(inputs); }
+
 }  // namespace meshfuse

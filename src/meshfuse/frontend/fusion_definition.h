@@ -93,6 +93,8 @@ class FusionDefinition {
   Arg argOf(std::string_view op, const ValueHandle& handle) const;
 
   KernelArgumentHolder execute(const KernelArgumentHolder& inputs);
+  /// Makes the program and its kernels for inputs like these without running it; closes the definition.
+  void compile(const KernelArgumentHolder& inputs);
 
   /// Runs the definition, made on first use, which closes it. Throws UserError(NotImplemented) where nothing was
   /// defined or nothing is an output. Safe from any thread.

@@ -312,6 +312,11 @@ bool dividesIntegers(const Node& node) {
          dividesWholeNumbers(pointwiseRows()[static_cast<size_t>(node.index)], node.compute);
 }
 
+bool dividesFloats(const Node& node) {
+  return node.kind == NodeKind::Pointwise && categoryOf(node.compute) == TypeCategory::Floating &&
+         pointwiseRows()[static_cast<size_t>(node.index)].device == "(divide(x0, x1))";
+}
+
 std::string toText(const Node& node) {
   std::vector<std::string> operands;
   for (NodeId operand : node.operands) {

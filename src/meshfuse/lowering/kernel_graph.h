@@ -73,6 +73,9 @@ int64_t workOf(const Node& node);
 /// Whether a node divides whole numbers, by its last operand: a zero there is an error.
 bool dividesIntegers(const Node& node);
 
+/// Whether a node is a quotient of two floats.
+bool dividesFloats(const Node& node);
+
 /// `add(n1, n2)`, `read 0`, `fold max(n3)`.
 std::string toText(const Node& node);
 

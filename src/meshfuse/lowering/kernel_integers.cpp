@@ -15,6 +15,7 @@ IntegerSlots integerSlots(const LoopKernel& kernel) {
   slots.laneBlock = take();
   slots.laneBlocks = take();
   slots.streams = take();
+  slots.prefetches = take();
   slots.count = take();
   slots.splits = take();
   slots.splitSize = take();
@@ -55,6 +56,7 @@ std::vector<int64_t> bindIntegers(const IntegerSlots& slots, const Schedule& sch
   put(slots.laneBlock, schedule.laneBlock);
   put(slots.laneBlocks, schedule.laneBlocks);
   put(slots.streams, schedule.streams ? 1 : 0);
+  put(slots.prefetches, schedule.prefetches ? 1 : 0);
   put(slots.count, count);
   put(slots.splits, schedule.splits);
   put(slots.splitSize, schedule.splitSize);

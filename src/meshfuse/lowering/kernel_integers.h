@@ -16,6 +16,7 @@ struct IntegerSlots {
   int32_t laneBlock = 0;
   int32_t laneBlocks = 0;
   int32_t streams = 0;
+  int32_t prefetches = 0;
   int32_t count = 0;  // elements that a fold takes
   int32_t splits = 0;
   int32_t splitSize = 0;

@@ -53,6 +53,7 @@ struct LoopKernel {
   std::vector<LoopTensor> tensors;
   int32_t parallelLoops = 0;
   int32_t serialLoops = 0;
+  LoopMask laneLoops = 0;  // loops of the graph that run as the lane
   bool isLaneReduced = false;
   /// Divided along the outermost reduced loop: pass k runs on its own, in call k of the kernel, for each part, and leaves
   /// partial results that what comes after combines; the last call stores.

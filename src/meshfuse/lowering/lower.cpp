@@ -33,6 +33,7 @@ class Lowering {
     takeTensors();
     kernel_.parallelLoops = static_cast<int32_t>(schedule_.parallel.size());
     kernel_.serialLoops = static_cast<int32_t>(schedule_.serial.size());
+    kernel_.laneLoops = lane_;
     kernel_.isLaneReduced = schedule_.isLaneReduced;
     kernel_.isSplit = schedule_.isSplit;
     int32_t phases = 0;

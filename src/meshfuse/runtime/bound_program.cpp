@@ -1,21 +1,20 @@
 #include "meshfuse/runtime/bound_program.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include <ATen/core/grad_mode.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include "meshfuse/base/error.h"
 #include "meshfuse/base/hash.h"
-#include "meshfuse/base/memory_order.h"
-#include "meshfuse/base/text.h"
 #include "meshfuse/ir/print.h"
 #include "meshfuse/mesh/shard_arithmetic.h"
 #include "meshfuse/ops/concretize.h"
 #include "meshfuse/runtime/compile.h"
+#include "meshfuse/runtime/global_strides.h"
 #include "meshfuse/runtime/input_checks.h"
 #include "meshfuse/runtime/packed_tensors.h"
+#include "meshfuse/runtime/program_summary.h"
 #include "meshfuse/sharding/propagate.h"
 
 namespace meshfuse {
@@ -66,60 +65,11 @@ PolymorphicValue detachedValueOf(const ArgView& arg) {
   return value;
 }
 
-/// Strides of the global tensor whose dimensions lie in memory in the order of the local ones.
-c10::DimVector globalStridesOf(std::span<const int64_t> globalSizes,
-                               c10::IntArrayRef localStrides) {
-  const size_t rank = globalSizes.size();
-  c10::DimVector order(rank);
-  std::iota(order.begin(), order.end(), int64_t{0});
-  sortOutermostFirst({order.data(), order.size()}, localStrides);
-  c10::DimVector strides(rank, 0);
-  int64_t next = 1;
-  for (auto dim = order.rbegin(); dim != order.rend(); ++dim) {
-    if (localStrides[*dim] != 0 || globalSizes[*dim] <= 1) {
-      strides[*dim] = next;
-      next *= std::max<int64_t>(globalSizes[*dim], 1);
-    }
-  }
-  return strides;
-}
-
-/// What other ranks see of a program: its calls first, then what it takes. The lines that follow tell programs of one summary apart.
-std::string summaryOf(const Fusion& fusion) {
-  std::vector<std::string> calls;
-  for (const Expr& expr : fusion.exprs()) {
-    calls.emplace_back(expr.op->name);
-  }
-  std::vector<std::string> inputs;
-  for (ValId id : fusion.inputs()) {
-    const Val& val = fusion.val(id);
-    inputs.push_back(val.isTensor() ? toText(val.tensor()) : std::string(nameOf(val.dtype())));
-  }
-  std::string text = joinText(calls, ", ") + " of " + joinText(inputs, ", ");
-  for (const InputWrite& write : fusion.writes()) {
-    text += ", writing " + fusion.nameOf(write.input);
-  }
-  return text;
-}
-
-std::string detailsOf(const Fusion& fusion) { return "\n" + print(fusion); }
-
-/// `, called with 2.0, 3`, or nothing without numbers.
-std::string numbersText(std::span<const ArgView> args) {
-  std::vector<std::string> numbers;
-  for (const ArgView& arg : args) {
-    if (!arg.isTensor()) {
-      numbers.push_back(arg.scalar().toText());
-    }
-  }
-  return numbers.empty() ? std::string() : ", called with " + joinText(numbers, ", ");
-}
-
 }  // namespace
 
 BoundProgram::BoundProgram(const Fusion& fusion, std::span<const ArgView> args,
                            const CallContext& context, Signature signature,
-                           ProgramClasses& classes)
+                           const std::shared_ptr<ProgramClasses>& classes)
     : id_(nextId()),
       signature_(std::move(signature)),
       returnedInputs_(returnedInputs(fusion)),
@@ -156,8 +106,14 @@ BoundProgram::BoundProgram(const Fusion& fusion, std::span<const ArgView> args,
   checkPackedOutputs(concrete, packedResults_);
   if (!context.dispatchAll) {
     elementwise_ = ElementwiseProgram::build(concrete, args);
-    if (!elementwise_) {
-      compiled_ = compile(concrete, args, context.rank, classes);
+    if (!elementwise_ && isCompilable(concrete, args)) {
+      TensorLayouts layouts = argumentLayouts(concrete, args);
+      if (!distributed_ && isTiered()) {
+        tiered_ = TieredProgram::start(concrete, std::move(layouts), classes);
+      } else {
+        const BlockingScope scope(context.blocking);
+        compiled_ = compile(concrete, std::move(layouts), context.rank, *classes);
+      }
     }
   }
   if (elementwise_) {
@@ -184,10 +140,25 @@ void BoundProgram::run(std::span<const ArgView> args, const CallContext& context
   results.programId = id_;
   if (elementwise_) {
     runElementwise(args, context, results);
-  } else if (compiled_ && writtenInputs_.empty() && returnedInputs_.empty()) {
-    runCompiled(args, context, results);
+    return;
+  }
+  const HostProgram* compiled = compiledNow();
+  if (compiled != nullptr && writtenInputs_.empty() && returnedInputs_.empty()) {
+    runCompiled(*compiled, args, context, results);
   } else {
-    evaluate(args, context, results);
+    evaluate(compiled, args, context, results);
+  }
+}
+
+/// What a call runs; one that runs on the evaluator goes on there when kernels are ready meanwhile.
+const HostProgram* BoundProgram::compiledNow() const {
+  return compiled_ ? &*compiled_ : tiered_ != nullptr ? tiered_->ready() : nullptr;
+}
+
+void BoundProgram::waitForKernels(const CallContext& context) const {
+  if (tiered_ != nullptr) {
+    const BlockingScope scope(context.blocking);
+    tiered_->wait();
   }
 }
 
@@ -204,9 +175,7 @@ void BoundProgram::checkWrittenTogether(std::span<const ArgView> args,
 }
 
 const Fusion& BoundProgram::fusion() const {
-  return elementwise_ ? *elementwiseFusion_
-         : compiled_  ? compiled_->fusion()
-                      : program_->fusion();
+  return elementwise_ ? *elementwiseFusion_ : compiled_ ? compiled_->fusion() : program_->fusion();
 }
 
 std::vector<ShardingId> BoundProgram::outputShardings() const {
@@ -218,9 +187,10 @@ std::vector<ShardingId> BoundProgram::outputShardings() const {
 }
 
 std::string BoundProgram::toText() const {
-  std::string text = elementwise_ ? "one loop over all elements:\n"
-                     : compiled_  ? "compiled:\n" + compiled_->toText()
-                                  : "operation by operation with ATen:\n";
+  const HostProgram* compiled = compiledNow();
+  std::string text = elementwise_          ? "one loop over all elements:\n"
+                     : compiled != nullptr ? "compiled:\n" + compiled->toText()
+                                           : "operation by operation with ATen:\n";
   text += print(fusion());
   for (const CollectiveEstimate& collective : collectivesOf(fusion())) {
     const ValId result = fusion().expr(collective.expr).outputs.front();
@@ -288,15 +258,15 @@ void BoundProgram::runElementwise(std::span<const ArgView> args, const CallConte
   }
 }
 
-void BoundProgram::runCompiled(std::span<const ArgView> args, const CallContext& context,
-                               CallResults& results) const {
-  if (compiled_->isLarge()) {
+void BoundProgram::runCompiled(const HostProgram& compiled, std::span<const ArgView> args,
+                               const CallContext& context, CallResults& results) const {
+  if (compiled.isLarge()) {
     const BlockingScope scope(context.blocking);
     const at::NoGradGuard noGrad;
     const c10::impl::ExcludeDispatchKeyGuard noAutocast(c10::autocast_dispatch_keyset);
-    compiled_->run(args, context.collectives, results.values);
+    compiled.run(args, context.collectives, results.values);
   } else {
-    compiled_->run(args, context.collectives, results.values);
+    compiled.run(args, context.collectives, results.values);
   }
   if (distributed_) {
     for (size_t i = 0; i < results.values.size(); ++i) {
@@ -306,11 +276,12 @@ void BoundProgram::runCompiled(std::span<const ArgView> args, const CallContext&
 }
 
 /// The outputs, then the values that are written into inputs, as torch holds them.
-std::vector<PolymorphicValue> BoundProgram::compute(std::span<const ArgView> args,
+std::vector<PolymorphicValue> BoundProgram::compute(const HostProgram* compiled,
+                                                    std::span<const ArgView> args,
                                                     const CallContext& context) const {
-  if (compiled_) {
+  if (compiled != nullptr) {
     c10::SmallVector<PolymorphicValue, 4> values;
-    compiled_->run(args, context.collectives, values);
+    compiled->run(args, context.collectives, values);
     return {std::make_move_iterator(values.begin()), std::make_move_iterator(values.end())};
   }
   std::vector<std::vector<PolymorphicValue>> inputs(1);
@@ -328,8 +299,8 @@ std::vector<PolymorphicValue> BoundProgram::compute(std::span<const ArgView> arg
   return results;
 }
 
-void BoundProgram::evaluate(std::span<const ArgView> args, const CallContext& context,
-                            CallResults& results) const {
+void BoundProgram::evaluate(const HostProgram* compiled, std::span<const ArgView> args,
+                            const CallContext& context, CallResults& results) const {
   c10::SmallVector<at::Tensor, 2> targets;
   for (uint32_t position : writtenInputs_) {
     targets.push_back(valueOf(args[position]).takeTensor());
@@ -341,10 +312,10 @@ void BoundProgram::evaluate(std::span<const ArgView> args, const CallContext& co
     const at::NoGradGuard noGrad;
     const c10::impl::ExcludeDispatchKeyGuard noAutocast(c10::autocast_dispatch_keyset);
     if (targets.empty()) {
-      outputs = compute(args, context);
+      outputs = compute(compiled, args, context);
     } else {
       try {
-        outputs = compute(args, context);
+        outputs = compute(compiled, args, context);
       } catch (const std::exception& error) {
         if (!communicates_) {
           tellFailure(context, error.what());
@@ -360,8 +331,7 @@ void BoundProgram::evaluate(std::span<const ArgView> args, const CallContext& co
     if (!returnedInputs_.empty() && returnedInputs_[i] >= 0) {
       outputs[i] = valueOf(args[static_cast<size_t>(returnedInputs_[i])]);
     }
-    results.values.push_back(distributed_ ? wrap(i, std::move(outputs[i]))
-                                          : std::move(outputs[i]));
+    results.values.push_back(distributed_ ? wrap(i, std::move(outputs[i])) : std::move(outputs[i]));
   }
 }
 

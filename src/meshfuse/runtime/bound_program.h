@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +16,7 @@
 #include "meshfuse/runtime/input_writes.h"
 #include "meshfuse/runtime/program_class.h"
 #include "meshfuse/runtime/signature.h"
+#include "meshfuse/runtime/tiered_program.h"
 
 namespace meshfuse {
 
@@ -25,7 +27,7 @@ class BoundProgram {
   /// arguments that do not fit and for shardings that would need what cannot be done.
   /// `classes` are those of the fusion.
   BoundProgram(const Fusion& fusion, std::span<const ArgView> args, const CallContext& context,
-               Signature signature, ProgramClasses& classes);
+               Signature signature, const std::shared_ptr<ProgramClasses>& classes);
 
   /// Unique in the process, never used again; the cache id of the results.
   uint64_t id() const noexcept { return id_; }
@@ -33,8 +35,10 @@ class BoundProgram {
   bool isDistributed() const noexcept { return distributed_; }
   /// Whether the program runs as one hand-bound loop, not through the evaluator.
   bool isElementwise() const noexcept { return elementwise_.has_value(); }
-  /// Whether it has generated kernels.
-  bool isCompiled() const noexcept { return compiled_.has_value(); }
+  /// Whether it has generated kernels by now.
+  bool isCompiled() const { return compiledNow() != nullptr; }
+  /// Comes back when it is known whether it has.
+  void waitForKernels(const CallContext& context) const;
 
   /// Runs it for arguments that match its signature and puts the outputs, in order, into `results`, which is empty. The ranks
   /// of a distributed program agree on it before its first run, before others as the context's rank check says, and before any of
@@ -58,17 +62,18 @@ class BoundProgram {
   enum class Agreement : uint8_t { None, Running, Done };
 
   const Fusion& fusion() const;
+  const HostProgram* compiledNow() const;
   void checkWrittenTogether(std::span<const ArgView> args, const CallContext& context) const;
   bool isCheckedEachCall(RankCheck check) const noexcept;
   void agree(std::span<const ArgView> args, const CallContext& context) const;
   void agreeOnce(std::span<const ArgView> args, const CallContext& context) const;
   void runElementwise(std::span<const ArgView> args, const CallContext& context,
                       CallResults& results) const;
-  void runCompiled(std::span<const ArgView> args, const CallContext& context,
-                   CallResults& results) const;
-  void evaluate(std::span<const ArgView> args, const CallContext& context,
-                CallResults& results) const;
-  std::vector<PolymorphicValue> compute(std::span<const ArgView> args,
+  void runCompiled(const HostProgram& compiled, std::span<const ArgView> args,
+                   const CallContext& context, CallResults& results) const;
+  void evaluate(const HostProgram* compiled, std::span<const ArgView> args,
+                const CallContext& context, CallResults& results) const;
+  std::vector<PolymorphicValue> compute(const HostProgram* compiled, std::span<const ArgView> args,
                                         const CallContext& context) const;
   void write(const CallContext& context, std::span<const at::Tensor> targets,
              std::span<PolymorphicValue> computed) const;
@@ -91,6 +96,8 @@ class BoundProgram {
   /// What the loop computes, for people; a Program has its own.
   std::optional<Fusion> elementwiseFusion_;
   std::optional<HostProgram> compiled_;
+  /// Beside program_, which runs the calls until it is ready.
+  std::shared_ptr<TieredProgram> tiered_;
   std::optional<Program> program_;
   mutable std::atomic<Agreement> agreement_{Agreement::None};
 };

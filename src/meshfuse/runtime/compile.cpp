@@ -1,5 +1,7 @@
 #include "meshfuse/runtime/compile.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <string_view>
@@ -28,25 +30,15 @@ bool isSwitchedOff() {
   return text == "0";
 }
 
-bool isCompilable(const ArgView& arg) {
-  return !arg.isTensor() || (arg.tensor->device().is_cpu() && arg.tensor->layout() == c10::kStrided &&
-                             !arg.tensor->is_conj() && !arg.tensor->is_neg());
+bool isOnHost(const ArgView& arg) {
+  return !arg.isTensor() ||
+         (arg.tensor->device().is_cpu() && arg.tensor->layout() == c10::kStrided &&
+          !arg.tensor->is_conj() && !arg.tensor->is_neg());
 }
 
 /// Packed elements are unpacked on the way into the evaluator.
 bool isPacked(const Val& val) {
   return val.dtype() == PrimType::Float4_e2m1fn || val.dtype() == PrimType::Float4_e2m1fn_x2;
-}
-
-TensorLayouts argumentLayouts(const Fusion& fusion, std::span<const ArgView> args) {
-  TensorLayouts layouts(fusion.vals().size());
-  for (size_t i = 0; i < args.size(); ++i) {
-    if (args[i].isTensor()) {
-      layouts.set(fusion.inputs()[i],
-                  {args[i].tensor->sizes().vec(), args[i].tensor->strides().vec()});
-    }
-  }
-  return layouts;
 }
 
 /// Library results that kernels read have the layout of fresh memory.
@@ -62,6 +54,13 @@ void setCallLayouts(const Fusion& fusion, const Expr& expr, int64_t rank, Tensor
 
 CacheSizes cachesOfHost() {
   CacheSizes caches;
+  // What the machine doesn't tell keeps its default.
+  if (const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE); bytes > 0) {
+    caches.level2Bytes = bytes;
+  }
+  if (const long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE); bytes > 0) {
+    caches.lastLevelBytes = bytes;
+  }
   caches.threads = at::get_num_threads();
   return caches;
 }
@@ -228,12 +227,24 @@ void placeTensors(HostProgram::Parts& parts, bool sharesMemory) {
 
 }  // namespace
 
-std::optional<HostProgram> compile(Fusion& fusion, std::span<const ArgView> args, int64_t rank,
-                                   ProgramClasses& classes) {
-  if (isSwitchedOff() || !std::ranges::all_of(args, isCompilable) ||
-      std::ranges::any_of(fusion.vals(), isPacked)) {
-    return std::nullopt;
+TensorLayouts argumentLayouts(const Fusion& fusion, std::span<const ArgView> args) {
+  TensorLayouts layouts(fusion.vals().size());
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (args[i].isTensor()) {
+      layouts.set(fusion.inputs()[i],
+                  {args[i].tensor->sizes().vec(), args[i].tensor->strides().vec()});
+    }
   }
+  return layouts;
+}
+
+bool isCompilable(const Fusion& fusion, std::span<const ArgView> args) {
+  return !isSwitchedOff() && std::ranges::all_of(args, isOnHost) &&
+         std::ranges::none_of(fusion.vals(), isPacked);
+}
+
+std::optional<HostProgram> compile(Fusion& fusion, TensorLayouts arguments, int64_t rank,
+                                   ProgramClasses& classes) {
   PassRunner passes;
   const std::shared_ptr<ProgramClass> programClass = classes.get(classKeyOf(fusion));
   // Sizes of one class are compiled one after the other: the second finds the first one's kernels.
@@ -250,7 +261,7 @@ std::optional<HostProgram> compile(Fusion& fusion, std::span<const ArgView> args
   }
   HostProgram::Parts parts;
   parts.rank = rank;
-  parts.layouts = argumentLayouts(fusion, args);
+  parts.layouts = std::move(arguments);
   parts.fusion = std::move(fusion);
   passes.run("schedule", [&] { return bindGroups(*programClass, parts), 0; },
              [&](int) { return launchesText(parts.launches, false); });

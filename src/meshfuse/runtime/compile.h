@@ -10,11 +10,17 @@
 
 namespace meshfuse {
 
+/// Whether a program of `fusion` is compiled for arguments like these: strided tensors on the CPU, and numbers; never with packed
+/// elements, nor where compilation is switched off (`MESHFUSE_COMPILE=0`).
+bool isCompilable(const Fusion& fusion, std::span<const ArgView> args);
+
+/// The layouts of the arguments, as those of the fusion's inputs.
+TensorLayouts argumentLayouts(const Fusion& fusion, std::span<const ArgView> args);
+
 /// The program of `fusion` (constant extents, shardings settled) for arguments with these layouts on the rank with that linear
 /// mesh index. `classes` are those of the definition, which later sizes find kernels in. The fusion is moved into the program.
-/// nullopt, and the fusion as it was, where nothing is to be compiled: tensors of other devices, no call that a kernel computes, compilation
-/// switched off (`MESHFUSE_COMPILE=0`), or no compiler on the machine.
-std::optional<HostProgram> compile(Fusion& fusion, std::span<const ArgView> args, int64_t rank,
+/// nullopt, and the fusion as it was, where nothing is to be compiled: no call that a kernel computes, or no compiler on the machine.
+std::optional<HostProgram> compile(Fusion& fusion, TensorLayouts arguments, int64_t rank,
                                    ProgramClasses& classes);
 
 }  // namespace meshfuse

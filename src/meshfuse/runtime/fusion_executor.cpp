@@ -81,18 +81,34 @@ FusionExecutor::FusionExecutor(Fusion fusion, size_t capacity)
       returnedInputs_(meshfuse::returnedInputs(fusion_)),
       cache_(capacity) {}
 
+/// The caller uses the cache.
+const BoundProgram& FusionExecutor::programFor(std::span<const ArgView> args,
+                                               const CallContext& context) {
+  const BoundProgram* program = cache_.last();
+  if (program != nullptr && program->signature().matches(args, context, valueMatters_)) {
+    return *program;
+  }
+  checkCount(fusion_, args.size());
+  return cache_.get(args, context, valueMatters_, [&] {
+    return std::make_unique<BoundProgram>(fusion_, args, context,
+                                          Signature(args, context, valueMatters_), classes_);
+  });
+}
+
 void FusionExecutor::run(std::span<const ArgView> args, const CallContext& context,
                          CallResults& results) {
   const ProgramCache::Use use(cache_);
-  const BoundProgram* program = cache_.last();
-  if (program == nullptr || !program->signature().matches(args, context, valueMatters_)) {
-    checkCount(fusion_, args.size());
-    program = &cache_.get(args, context, valueMatters_, [&] {
-      return std::make_unique<BoundProgram>(fusion_, args, context,
-                                            Signature(args, context, valueMatters_), classes_);
-    });
-  }
-  program->run(args, context, results);
+  programFor(args, context).run(args, context, results);
+}
+
+void FusionExecutor::compile(std::span<const ArgView> args, const CallContext& context) {
+  const ProgramCache::Use use(cache_);
+  programFor(args, context).waitForKernels(context);
+}
+
+void FusionExecutor::compile(const KernelArgumentHolder& inputs, const CallContext& context) {
+  const Views views(inputs);
+  compile(views.views(), context);
 }
 
 KernelArgumentHolder FusionExecutor::execute(const KernelArgumentHolder& inputs,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,6 +30,11 @@ class FusionExecutor {
   /// Other kinds throw UserError(Type).
   KernelArgumentHolder execute(const KernelArgumentHolder& inputs, const CallContext& context = {});
 
+  /// Does what the first of such calls does before it computes: checks the arguments, whose elements are not read, and makes the
+  /// program with its kernels, which it waits for. Does nothing where that was done.
+  void compile(std::span<const ArgView> args, const CallContext& context);
+  void compile(const KernelArgumentHolder& inputs, const CallContext& context = {});
+
   /// Whether a program for such arguments has been bound; false for arguments that do not fit.
   bool isBound(std::span<const ArgView> args, const CallContext& context);
 
@@ -48,12 +54,14 @@ class FusionExecutor {
   bool lastWasElementwise();
 
  private:
+  const BoundProgram& programFor(std::span<const ArgView> args, const CallContext& context);
+
   Fusion fusion_;
   /// Per input: whether a shape depends on the number.
   std::vector<uint8_t> valueMatters_;
   std::vector<uint32_t> writtenInputs_;
   std::vector<int32_t> returnedInputs_;
-  ProgramClasses classes_;
+  std::shared_ptr<ProgramClasses> classes_ = std::make_shared<ProgramClasses>();
   ProgramCache cache_;
 };
 

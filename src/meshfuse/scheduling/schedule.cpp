@@ -10,8 +10,8 @@ namespace meshfuse {
 
 namespace {
 
-/// Arithmetic that is worth waking a thread for, in units of an addition on one element.
-constexpr int64_t kThreadWork = 48 * 1024;
+/// Arithmetic that is worth waking a thread for, in units of an addition on one element: some 10 microseconds.
+constexpr int64_t kThreadWork = 256 * 1024;
 
 /// What the order of loops follows: the largest tensor that is written, or read along reduced loops.
 const NestAccess* modelOf(const Nest& nest, bool ofReduced) {
@@ -243,7 +243,9 @@ Schedule chooseSchedule(const Nest& nest, const CacheSizes& caches) {
   chooseSplits(schedule);
   chooseBlocks(nest, caches, schedule);
   const Traffic traffic = trafficOf(nest);
-  schedule.streams = traffic.all > caches.lastLevelBytes && traffic.written > caches.lastLevelBytes / 4;
+  schedule.streams =
+      traffic.all > caches.lastLevelBytes && traffic.written > caches.lastLevelBytes / 4;
+  schedule.prefetches = traffic.all > caches.level2Bytes * caches.threads;
   return schedule;
 }
 

@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "meshfuse/runtime/background_thread.h"
 #include "meshfuse/runtime/kernel_library.h"
 
 namespace nb = nanobind;
@@ -24,6 +25,8 @@ void bindKernels(nb::module_& module) {
         return result;
       },
       "Where the kernels of this process came from.");
+  module.def("end_background_thread", endBackgroundThread, nb::call_guard<nb::gil_scoped_release>(),
+             "Ends compiling in the background; programs that wait for it stay on the evaluator.");
   module.def("set_fallback_compiler", setFallbackCompiler, nb::arg("words"),
              "The compiler to take where the system has none: a program and its first arguments.");
 }

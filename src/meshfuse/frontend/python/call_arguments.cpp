@@ -9,6 +9,7 @@
 #include <nanobind/nanobind.h>
 
 #include "meshfuse/base/error.h"
+#include "meshfuse/frontend/python/mesh_record.h"
 #include "meshfuse/frontend/python/parse_arguments.h"
 #include "meshfuse/frontend/python/torch_objects.h"
 #include "meshfuse/runtime/input_checks.h"
@@ -16,6 +17,13 @@
 namespace nb = nanobind;
 
 namespace meshfuse {
+
+namespace {
+
+void* releaseInterpreter() { return PyEval_SaveThread(); }
+void takeInterpreter(void* thread) { PyEval_RestoreThread(static_cast<PyThreadState*>(thread)); }
+
+}  // namespace
 
 namespace {
 
@@ -261,6 +269,18 @@ PyObject* CallArguments::dtensorAt(size_t position) const noexcept {
                               [](const ArgView& view) { return view.isDistributed(); });
   return *std::find_if(kept_.begin(), kept_.end(),
                        [&before](PyObject* object) { return isDtensor(object) && before-- == 0; });
+}
+
+CallContext CallArguments::context() const {
+  CallContext context;
+  context.blocking = {releaseInterpreter, takeInterpreter};
+  if (mesh_ != nullptr) {
+    context.binding = mesh_->binding().id();
+    context.rank = mesh_->linearRank();
+    context.collectives = &mesh_->collectives();
+    context.rankCheck = mesh_->rankCheck();
+  }
+  return context;
 }
 
 void CallArguments::linkGlobals() {

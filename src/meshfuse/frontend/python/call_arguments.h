@@ -9,6 +9,7 @@
 
 #include "meshfuse/frontend/python/dtensor_bridge.h"
 #include "meshfuse/runtime/arg_view.h"
+#include "meshfuse/runtime/call_context.h"
 
 namespace meshfuse {
 
@@ -30,6 +31,8 @@ class CallArguments {
   PyObject* dtensorAt(size_t position) const noexcept;
   /// The mesh of the distributed tensors; null without any.
   const std::shared_ptr<MeshRecord>& mesh() const noexcept { return mesh_; }
+  /// What a call with them brings besides: its mesh, and hooks that let other Python threads run.
+  CallContext context() const;
 
  private:
   void addItems(PyObject* sequence, bool nested);

@@ -5,11 +5,9 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "meshfuse/base/error.h"
@@ -40,9 +38,6 @@ constexpr const char* kDoc =
     "by default. save_repro_inputs keeps what the inputs look like for "
     "last_repro_script(). The options are names that nvFuser has (others are a RuntimeError); no "
     "result depends on them.";
-
-void* releaseInterpreter() { return PyEval_SaveThread(); }
-void takeInterpreter(void* thread) { PyEval_RestoreThread(static_cast<PyThreadState*>(thread)); }
 
 /// The parameters of one call, borrowed; null where not given.
 struct Parameters {
@@ -236,15 +231,6 @@ void giveBackDtensors(const FusionExecutor& executor, const CallArguments& argum
   }
 }
 
-void bindToMesh(CallContext& context, MeshRecord* mesh) {
-  if (mesh != nullptr) {
-    context.binding = mesh->binding().id();
-    context.rank = mesh->linearRank();
-    context.collectives = &mesh->collectives();
-    context.rankCheck = mesh->rankCheck();
-  }
-}
-
 PyObject* run(PyObject* self, Parameters parameters, Way way) {
   if (!nb::inst_ready(self)) {
     throwUser(ErrorKind::Runtime, {"execute", "Fusion does not exist!", "__init__ has not run",
@@ -264,14 +250,12 @@ PyObject* run(PyObject* self, Parameters parameters, Way way) {
   if (way == Way::WithOptions) {
     checkOptions(parameters);
   }
-  CallContext context;
+  CallContext context = arguments.context();
   if (parameters.device != nullptr && parameters.device != Py_None) {
     context.device = deviceFor(parameters.device, arguments.views());
   }
-  context.blocking = {releaseInterpreter, takeInterpreter};
   context.dispatchAll = way == Way::OpByOp || dispatchModeIsActive();
   const std::shared_ptr<MeshRecord>& mesh = arguments.mesh();
-  bindToMesh(context, mesh.get());
   if (mesh != nullptr && !executor.writtenInputs().empty()) {
     checkWrittenDtensors(executor, arguments);
   }
@@ -331,38 +315,6 @@ PyObject* executeOpByOp(PyObject* self, PyObject* inputs) noexcept {
   return guarded([&] { return run(self, {.inputs = inputs}, Way::OpByOp); });
 }
 
-/// Whether a call with these arguments has its program.
-bool isPrepared(const DefinitionObject& self, nb::handle inputs) {
-  CallArguments arguments;
-  arguments.collect(inputs.ptr());
-  CallContext context;
-  context.dispatchAll = dispatchModeIsActive();
-  bindToMesh(context, arguments.mesh().get());
-  return definitionToRun(self).executor().isBound(arguments.views(), context);
-}
-
-using PlacementParts = std::tuple<int, int64_t, int64_t, std::string>;
-
-/// For each output of the last call the ranks and the shape of its mesh and its placements; nothing where there is no mesh.
-nb::list outputShardings(const DefinitionObject& self) {
-  nb::list shardings;
-  for (const ShardingId id : definitionToRun(self).executor().outputShardings()) {
-    std::vector<int64_t> ranks;
-    for (int64_t i = 0; i < id->mesh.size(); ++i) {
-      ranks.push_back(id->mesh.rankAtLinear(i));
-    }
-    std::vector<PlacementParts> placements;
-    for (const Placement& placement : id->placements) {
-      placements.emplace_back(static_cast<int>(placement.kind), placement.dim,
-                              placement.splitFactor, nameOf(placement.reduce));
-    }
-    const std::span<const int64_t> shape = id->mesh.shape();
-    shardings.append(nb::make_tuple(ranks, std::vector<int64_t>(shape.begin(), shape.end()),
-                                    placements, id->mesh.toText()));
-  }
-  return shardings;
-}
-
 }  // namespace
 
 nb::class_<DefinitionObject> bindExecute(nb::module_& module) {
@@ -377,9 +329,7 @@ nb::class_<DefinitionObject> bindExecute(nb::module_& module) {
   static const PyType_Slot slots[] = {{Py_tp_methods, methods}, {0, nullptr}};
   // Without a dictionary of its own: the Python class below it has one, of the kind that CPython finds methods past fastest.
   return nb::class_<DefinitionObject>(module, "FusionDefinitionBase", nb::type_slots(slots))
-      .def(nb::init<>())
-      .def("_is_prepared", isPrepared, nb::arg("inputs"))
-      .def("_output_shardings", outputShardings);
+      .def(nb::init<>());
 }
 
 }  // namespace meshfuse

@@ -6,6 +6,7 @@
 #include "meshfuse/frontend/python/bind_kernels.h"
 #include "meshfuse/frontend/python/bind_memory.h"
 #include "meshfuse/frontend/python/bind_op_reference.h"
+#include "meshfuse/frontend/python/bind_programs.h"
 #include "meshfuse/frontend/python/execute.h"
 #include "meshfuse/frontend/python/mesh_record.h"
 
@@ -16,6 +17,7 @@ NB_MODULE(_C, module) {
   module.attr("version") = MESHFUSE_VERSION;
   nb::class_<meshfuse::DefinitionObject> definition = meshfuse::bindExecute(module);
   meshfuse::bindDefinition(module, definition);
+  meshfuse::bindPrograms(definition);
   meshfuse::bindOpReference(module);
   meshfuse::bindCommunication(module);
   meshfuse::bindKernels(module);
