@@ -66,8 +66,14 @@ LAYOUTS = {
 PLACED = {
     "contiguous": ["contiguous"] * 4,
     "mixed": ["strided", "offset", "expanded", "transposed"],
-    "transposed": ["transposed"] * 4,
 }
+PLACINGS = [("contiguous", dtype) for dtype in REAL + WHOLE + COMPLEX + BOOL] + [
+    ("mixed", dtype) for dtype in (torch.float32, torch.bfloat16, torch.int64)
+]
+
+
+def arity_of(name: str) -> int:
+    return 1 if name in UNARY else 2 if name in BINARY else 4 if name == "addcmul" else 3
 
 
 @functools.cache
@@ -75,24 +81,22 @@ def accepted(dtype: torch.dtype) -> list[str]:
     """The operations that take operands of this type."""
     result = []
     for name in UNARY + BINARY + OTHERS:
-        arity = 1 if name in UNARY else 2 if name in BINARY else 4 if name == "addcmul" else 3
         with FusionDefinition() as fd:
-            x = [fd.define_tensor([-1, -1], dtype=dtype_of(dtype)) for _ in range(arity)]
+            x = [fd.define_tensor([-1, -1], dtype=dtype_of(dtype)) for _ in range(arity_of(name))]
             try:
                 fd.add_output(getattr(ops, name)(*x))
                 result.append(name)
             except RuntimeError as error:
-                assert "input is required" in str(error) or "the operand is" in str(error)
+                assert " is required" in str(error)
                 fd.add_output(x[0])
     return result
 
 
-def all_operations(dtype: torch.dtype) -> FusionDefinition:
+def all_operations(dtype: torch.dtype, names: list[str] | None = None) -> FusionDefinition:
     with FusionDefinition() as fd:
         x = [fd.define_tensor([-1, -1], dtype=dtype_of(dtype)) for _ in range(4)]
-        for name in accepted(dtype):
-            arity = 1 if name in UNARY else 2 if name in BINARY else 4 if name == "addcmul" else 3
-            fd.add_output(getattr(ops, name)(*x[:arity]))
+        for name in names or accepted(dtype):
+            fd.add_output(getattr(ops, name)(*x[: arity_of(name)]))
     return fd
 
 
@@ -132,7 +136,8 @@ def check(name: str, dtype: torch.dtype, want: torch.Tensor, got: torch.Tensor, 
         return
     assert torch.equal(want.isnan(), got.isnan()), name
     assert torch.equal(want[~want.isnan()], got[~got.isnan()]), name
-    if want.dtype.is_floating_point:
+    # Which of two zeros is the greater is nobody's business.
+    if want.dtype.is_floating_point and name not in ("maximum", "minimum"):
         zeros = want == 0
         assert torch.equal(want[zeros].signbit(), got[zeros].signbit()), name
 
@@ -145,14 +150,20 @@ def compared(
         # torch's vectors of remainders are NaN for large quotients.
         known = ~((inputs[0] / inputs[1]).abs() > 1e6)
         return want[known], got[known], exact[known]
-    if name == "lerp":
-        # Its error is relative to what is added, which may cancel.
-        wide = [x.to(torch.complex128 if x.is_complex() else torch.float64) for x in inputs[:3]]
-        size = wide[0].abs() + (wide[2] * (wide[1] - wide[0])).abs() + wide[1].abs()
-        near = (want.to(wide[0].dtype) - got.to(wide[0].dtype)).abs() <= (
-            4 * torch.finfo(want.dtype).eps * size
-        )
-        return want[~near], got[~near], exact[~near]
+    if name in ("lerp", "addcmul", "lgamma") and (want.is_floating_point() or want.is_complex()):
+        # Their errors are relative to what is added, which may cancel.
+        wide = [x.to(torch.complex128 if x.is_complex() else torch.float64) for x in inputs]
+        x0, x1, x2, x3 = wide
+        size = {
+            "lerp": x0.abs() + x1.abs() + (x2 * (x1 - x0)).abs(),
+            "addcmul": x0.abs() + (x1 * x2 * x3).abs(),
+            "lgamma": x0.abs().clamp(min=1),
+        }[name]
+        info = torch.finfo(want.dtype)
+        difference = (want.to(x0.dtype) - got.to(x0.dtype)).abs()
+        apart = (difference > 8 * info.eps * size) | difference.isnan()
+        apart &= size < info.max / 8
+        return want[apart], got[apart], exact[apart]
     return want, got, exact
 
 
@@ -161,7 +172,7 @@ def bound(dtype: torch.dtype) -> float:
     floats is computed in double, that for others may have as many itself. A half is rounded once more."""
     if dtype in HALVES:
         return 1.0
-    return 4.5 if dtype == torch.float32 else 8.0 if dtype == torch.float64 else 16.0
+    return 4.5 if dtype == torch.float32 else 8.0 if dtype == torch.float64 else 32.0
 
 
 @pytest.fixture(autouse=True)
@@ -171,12 +182,9 @@ def _count_kernels() -> Iterator[None]:
     assert kernel_statistics().failed == failed
 
 
-@pytest.mark.parametrize("placing", PLACED)
-@pytest.mark.parametrize("dtype", REAL + WHOLE + COMPLEX + BOOL, ids=str)
-def test_every_pointwise_operation(monkeypatch, dtype, placing):
-    if placing == "transposed" and dtype not in (torch.float32, torch.int32):
-        pytest.skip("two types show the layout")
-    evaluating, compiling, wide = (all_operations(dtype) for _ in range(3))
+@pytest.mark.parametrize(("placing", "dtype"), PLACINGS, ids=str)
+def test_every_pointwise_operation(monkeypatch, placing, dtype):
+    evaluating, compiling = (all_operations(dtype) for _ in range(2))
     for sizes in SIZES:
         inputs = [
             LAYOUTS[layout](values(sizes, dtype, 10 * i + len(placing), divides=i == 1))
@@ -186,11 +194,7 @@ def test_every_pointwise_operation(monkeypatch, dtype, placing):
         got = execute(monkeypatch, compiling, inputs, compiled=True)
         exact = want
         if dtype in (*HALVES, torch.float32):
-            with FusionDefinition() as wide:
-                x = [wide.define_tensor([-1, -1], dtype=dtype_of(torch.float64)) for _ in range(4)]
-                for name in accepted(dtype):
-                    arity = 1 if name in UNARY else 2 if name in BINARY else 4 if name == "addcmul" else 3
-                    wide.add_output(getattr(ops, name)(*x[:arity]))
+            wide = all_operations(torch.float64, accepted(dtype))
             exact = execute(monkeypatch, wide, [x.double() for x in inputs], compiled=False)
             exact = [x.to(y.dtype) if dtype in HALVES else x for x, y in zip(exact, want, strict=True)]
         failures = []
@@ -200,3 +204,74 @@ def test_every_pointwise_operation(monkeypatch, dtype, placing):
             except AssertionError as error:
                 failures.append(f"{name} {sizes}: {str(error)[:150]}")
         assert not failures, "\n".join(failures)
+
+
+@pytest.mark.parametrize("op", DIVISIONS)
+def test_a_zero_among_divisors_is_an_error(monkeypatch, op):
+    def definition() -> FusionDefinition:
+        with FusionDefinition() as fd:
+            x, y = (fd.define_tensor([-1], dtype=dtype_of(torch.int32)) for _ in range(2))
+            fd.add_output(getattr(ops, op)(x, y))
+        return fd
+
+    x, y = (torch.arange(1, 2201, dtype=torch.int32) for _ in range(2))
+    y[2100] = 0
+    texts = []
+    for compiled in (False, True):
+        with pytest.raises(RuntimeError, match="ZeroDivisionError") as raised:
+            execute(monkeypatch, definition(), [x, y], compiled)
+        texts.append(str(raised.value))
+    assert texts[0] == texts[1]
+
+
+SETS = [[2], [0], [0, 1, 2], [1], [0, 1], [1, 2], [0, 2]]
+REDUCED = [(torch.float32, dims) for dims in SETS] + [
+    (dtype, dims)
+    for dtype in (torch.float64, torch.bfloat16, torch.int64, torch.bool, torch.complex64)
+    for dims in SETS[:3]
+]
+
+
+def reductions(dtype: torch.dtype, dims: list[int]) -> tuple[FusionDefinition, list[str]]:
+    """All reductions, with and without the dimensions kept."""
+    names = []
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1, -1], dtype=dtype_of(dtype))
+        for keepdim in (False, True):
+            for name in ("sum", "prod", *(("max", "min") if not dtype.is_complex else ())):
+                names.append(name)
+                fd.add_output(getattr(ops, name)(x, dims, keepdim))
+        if dtype in (torch.float32, torch.float64):
+            for results in (ops.var_mean(x, dims, 1, True), ops.welford(x, dims), [ops.var(x, dims, 0)]):
+                for result in results:
+                    names.append("var")
+                    fd.add_output(result)
+    return fd, names
+
+
+@pytest.mark.parametrize(("dtype", "dims"), REDUCED, ids=str)
+def test_every_reduction(monkeypatch, dtype, dims):
+    """Sums of quarters and products of powers of two are exact in any order."""
+    (evaluating, names), (compiling, _) = reductions(dtype, dims), reductions(dtype, dims)
+    for seed, sizes in enumerate([(3, 17, 33), (2, 5, 1100), (1100, 3, 2), (1, 4, 1), (3, 0, 2), (1, 1, 1)]):
+        generator = torch.Generator().manual_seed(seed)
+        wide = dtype.is_floating_point or dtype.is_complex
+        x = torch.randint(-8, 9, sizes, generator=generator)
+        x = (x / 4 if wide else x).to(dtype)
+        for layout in (x, x.permute(2, 1, 0).contiguous().permute(2, 1, 0)):
+            want = execute(monkeypatch, evaluating, [layout], compiled=False)
+            got = execute(monkeypatch, compiling, [layout], compiled=True)
+            count = max(1, layout.numel() // max(1, want[0].numel()))
+            for name, a, b in zip(names, want, got, strict=True):
+                assert a.dtype == b.dtype
+                assert a.shape == b.shape
+                if name in ("sum", "max", "min") or not wide:
+                    assert torch.equal(a, b), name
+                else:
+                    # One rounding a factor or term, in the type that is accumulated in; halves are rounded once more.
+                    eps = torch.finfo(torch.float32 if dtype in HALVES else dtype).eps
+                    rtol = (count + 8) * eps + (torch.finfo(dtype).eps if dtype in HALVES else 0)
+                    finite = torch.isfinite(a) & torch.isfinite(b)
+                    tiny = float(torch.finfo(dtype).smallest_normal)
+                    torch.testing.assert_close(b[finite], a[finite], rtol=rtol, atol=tiny)
+                    assert dtype.is_complex or torch.equal(a.isnan(), b.isnan()), name
