@@ -72,8 +72,9 @@ class CpuPrinter {
       case NodeKind::Pointwise:
         if (dividesByRowValue(node)) {
           return convertedText(node.type, node.compute,
-                              "quotientBy(" + operandText(graph_, node.operands[0], node.compute) +
-                                  ", " + operandText(graph_, node.operands[1], node.compute) + ")");
+                               "quotientBy(" + operandText(graph_, node.operands[0], node.compute) +
+                                   ", " + operandText(graph_, node.operands[1], node.compute) +
+                                   ")");
         }
         return computedText(graph_, node);
       default:
@@ -128,7 +129,8 @@ class CpuPrinter {
       line(wide + valueName(id) + " = " + valueText(id) + ";");
     }
     if (dividesIntegers(node)) {
-      line("zero |= isZeroDivisor(" + operandText(graph_, node.operands.back(), node.compute) + ");");
+      line("zero |= isZeroDivisor(" + operandText(graph_, node.operands.back(), node.compute) +
+           ");");
     }
   }
 
@@ -145,7 +147,9 @@ class CpuPrinter {
 
   void body() {
     checksZero_ = std::ranges::any_of(graph_.nodes, dividesIntegers);
-    body_ += "struct Number {\n  union {\n    double real;\n    int64 integer;\n  };\n  double imaginary;\n};\n\n";
+    body_ +=
+        "struct Number {\n  union {\n    double real;\n    int64 integer;\n  };\n  double "
+        "imaginary;\n};\n\n";
     body_ +=
         "extern \"C\" __attribute__((visibility(\"default\"))) void meshfuse_kernel(\n"
         "    void* const* p, const int64* s, const Number* numbers, int64 begin, int64 end) {\n";
@@ -199,8 +203,8 @@ class CpuPrinter {
   }
 
   void pointer(char letter, size_t tensor, const std::string& value) {
-    line(pointerType(tensor) + "* __restrict " + name(letter, static_cast<int64_t>(tensor)) + " = " +
-         value + ";");
+    line(pointerType(tensor) + "* __restrict " + name(letter, static_cast<int64_t>(tensor)) +
+         " = " + value + ";");
   }
 
   /// Whether a store of a pass can go past the caches.
@@ -221,8 +225,9 @@ class CpuPrinter {
     for (const LoopPass& pass : kernel_.passes) {
       for (const LoopStore& store : pass.stores) {
         if (streamsStore(store)) {
-          buffer(std::string(deviceTypeName(kernel_.tensors[static_cast<size_t>(store.tensor)].type)),
-                 name('w', store.tensor), kChunk);
+          buffer(
+              std::string(deviceTypeName(kernel_.tensors[static_cast<size_t>(store.tensor)].type)),
+              name('w', store.tensor), kChunk);
         }
       }
       for (NodeId id : pass.staged) {
@@ -264,8 +269,8 @@ class CpuPrinter {
       line("const int64 first = " + rest + " % " + integer(slots_.laneBlocks) + " * " +
            integer(slots_.laneBlock) + ";");
       line("const int64 left = " + integer(slots_.lane) + " - first;");
-      line("const int64 count = left < " + integer(slots_.laneBlock) + " ? left : " +
-           integer(slots_.laneBlock) + ";");
+      line("const int64 count = left < " + integer(slots_.laneBlock) +
+           " ? left : " + integer(slots_.laneBlock) + ";");
       rest = rest + " / " + integer(slots_.laneBlocks);
     } else {
       line("const int64 count = " + integer(slots_.lane) + ";");
@@ -274,8 +279,8 @@ class CpuPrinter {
       line("const int64 q" + std::to_string(loop) + " = " + rest + ";");
       const std::string q = "q" + std::to_string(loop);
       const std::string extent = integer(slots_.parallel + loop);
-      line("const int64 i" + std::to_string(loop) + " = " +
-           (loop == 0 ? q : q + " % " + extent) + ";");
+      line("const int64 i" + std::to_string(loop) + " = " + (loop == 0 ? q : q + " % " + extent) +
+           ";");
       rest = q + " / " + extent;
     }
     for (size_t i = 0; i < kernel_.tensors.size(); ++i) {
@@ -447,8 +452,8 @@ class CpuPrinter {
   /// Where the parts of a fold leave their results: by whole iteration, part and element of the lane block.
   std::string partialOf(NodeId id, const std::string& part) const {
     const auto tensors = static_cast<int64_t>(kernel_.tensors.size());
-    const std::string base = "((" + std::string(deviceComputeName(graph_.node(id).compute)) + "*)p[" +
-                             std::to_string(tensors + 1 + splitFolds_.at(id)) + "])";
+    const std::string base = "((" + std::string(deviceComputeName(graph_.node(id).compute)) +
+                             "*)p[" + std::to_string(tensors + 1 + splitFolds_.at(id)) + "])";
     const std::string iteration = "(whole * " + integer(slots_.splits) + " + " + part + ")";
     return base + "[" +
            (kernel_.hasLaneAccumulators() ? iteration + " * " + integer(slots_.laneBlock) + " + j"
@@ -548,10 +553,10 @@ class CpuPrinter {
     for (int32_t i : tensorsOf(pass)) {
       const auto tensor = static_cast<size_t>(i);
       const Step step = kernel_.tensors[tensor].lane;
-      const std::string lane =
-          step == Step::None   ? ""
-          : step == Step::Unit ? " + base"
-                               : " + base * " + integer(slots_.strides[tensor].back());
+      const std::string lane = step == Step::None ? ""
+                               : step == Step::Unit
+                                   ? " + base"
+                                   : " + base * " + integer(slots_.strides[tensor].back());
       pointer('b', tensor, name('a', i) + serialOffset(tensor) + lane);
     }
     for (const LoopStore& store : pass.stores) {
@@ -617,8 +622,9 @@ class CpuPrinter {
         from += " + " + integer(slots_.strides[i][tensor.parallel.size() - 1]);
       }
       const std::string share = passes == 1 ? "m" : "m / " + std::to_string(passes);
-      line("prefetch(" + from + (number == 0 ? "" : " + " + std::to_string(number) + " * (" + share + ")") +
-           ", (" + share + ") * int64(sizeof(" + name('a', static_cast<int64_t>(i)) + "[0])));");
+      line("prefetch(" + from +
+           (number == 0 ? "" : " + " + std::to_string(number) + " * (" + share + ")") + ", (" +
+           share + ") * int64(sizeof(" + name('a', static_cast<int64_t>(i)) + "[0])));");
     }
     close();
   }
@@ -641,8 +647,8 @@ class CpuPrinter {
     }
     for (NodeId id : pass.folds) {
       const Node& node = graph_.node(id);
-      const std::string f = name('f', id) + "[" +
-                            (kernel_.hasLaneAccumulators() ? "base + " + lane : lane) + "]";
+      const std::string f =
+          name('f', id) + "[" + (kernel_.hasLaneAccumulators() ? "base + " + lane : lane) + "]";
       line(f + " = " + combined(id, f, operandText(graph_, node.operands[0], node.compute)) + ";");
     }
     for (const LoopStore& store : pass.stores) {

@@ -30,7 +30,7 @@ std::string numberText(const Node& node) {
       return convertedText(node.type, PrimType::Int, number + ".integer");
     case TypeCategory::Complex:
       return convertedText(node.type, PrimType::ComplexDouble,
-                          "complex<double>(" + number + ".real, " + number + ".imaginary)");
+                           "complex<double>(" + number + ".real, " + number + ".imaginary)");
     default:
       return convertedText(node.type, PrimType::Double, number + ".real");
   }
@@ -69,7 +69,7 @@ std::string computedText(const KernelGraph& graph, const Node& node) {
       return convertedText(node.type, node.constant.type(), numberLiteral(node.constant));
     case NodeKind::Cast:
       return convertedText(node.type, graph.node(node.operands[0]).type,
-                          valueName(node.operands[0]));
+                           valueName(node.operands[0]));
     case NodeKind::Pointwise:
       return pointwiseText(graph, node);
     default:
@@ -84,11 +84,11 @@ std::string rowFunctions(const std::set<int32_t>& rows) {
     std::string params;
     for (int32_t i = 0; i < info.arity; ++i) {
       const bool isCondition = info.types == DtypeClass::Select && i == 0;
-      params += std::string(i == 0 ? "" : ", ") + (isCondition ? "bool" : "T") + " x" +
-                std::to_string(i);
+      params +=
+          std::string(i == 0 ? "" : ", ") + (isCondition ? "bool" : "T") + " x" + std::to_string(i);
     }
-    text += "template <class T>\nMESHFUSE_DEVICE auto op_" + std::string(info.name) + "(" +
-            params + ") {\n  return " + std::string(info.device) + ";\n}\n\n";
+    text += "template <class T>\nMESHFUSE_DEVICE auto op_" + std::string(info.name) + "(" + params +
+            ") {\n  return " + std::string(info.device) + ";\n}\n\n";
   }
   return text;
 }

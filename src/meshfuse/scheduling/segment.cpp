@@ -152,7 +152,8 @@ class Segmenter {
     size_t calls = 1;
     for (uint32_t group : groups) {
       calls += drafts_[group].exprs.size();
-      if (drafts_[group].isClosed || drafts_[group].firstReader < last || (needed > last && drafts_[group].firstReader != kNone)) {
+      if (drafts_[group].isClosed || drafts_[group].firstReader < last ||
+          (needed > last && drafts_[group].firstReader != kNone)) {
         return false;
       }
     }
@@ -310,8 +311,8 @@ class Segmenter {
     if (!fitsElementwise(placed, groups, loops)) {
       return false;
     }
-    const bool repeats = placed.all != loops.all() &&
-                         (loops.reduced() == 0 || placed.all != loops.parallel());
+    const bool repeats =
+        placed.all != loops.all() && (loops.reduced() == 0 || placed.all != loops.parallel());
     return !repeats || call.form.cost != LoopForm::Cost::Something;
   }
 
@@ -381,8 +382,8 @@ class Segmenter {
     to.reads.insert(to.reads.end(), from.reads.begin(), from.reads.end());
     to.computes = to.computes || from.computes;
     to.isView = to.isView && from.isView;
-    to.firstReader = to.order < from.firstReader ? std::min(to.firstReader, from.firstReader)
-                                                 : to.firstReader;
+    to.firstReader =
+        to.order < from.firstReader ? std::min(to.firstReader, from.firstReader) : to.firstReader;
     mergedInto_[group] = target;
     for (uint32_t index : to.exprs) {
       groupOf_[index] = target;
@@ -530,10 +531,10 @@ class Segmenter {
   const SegmentOptions& options_;
   LoopTable table_;
   std::vector<Draft> drafts_;
-  std::vector<PlacedCall> placed_;  // by expression
-  std::vector<uint32_t> groupOf_;   // by expression
-  std::vector<bool> isNeeded_;      // by value
-  std::vector<bool> isResult_;      // by value
+  std::vector<PlacedCall> placed_;                     // by expression
+  std::vector<uint32_t> groupOf_;                      // by expression
+  std::vector<bool> isNeeded_;                         // by value
+  std::vector<bool> isResult_;                         // by value
   std::unordered_map<uint32_t, uint32_t> lastReader_;  // by value: the kernel that read it last
   std::unordered_map<uint32_t, uint32_t> mergedInto_;
 };
