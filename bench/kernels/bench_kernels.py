@@ -150,6 +150,13 @@ def first(report: Report) -> None:
     def seconds(measure: Callable[[], dict[str, Any]]) -> float:
         return statistics.median(measure()["seconds"] for _ in range(repeats))
 
+    def inductor(name: str) -> float:
+        """Seconds, with an empty cache of its own."""
+        with fresh_cache() as cache:
+            return float(
+                call(name, SMALL, "inductor", cache, TORCHINDUCTOR_CACHE_DIR=cache)["seconds"]
+            )
+
     for name in report.kernels:
         calls = [cold(name, SMALL, "definition") for _ in range(repeats)]
         each = statistics.median(row["seconds"] / max(1, row["kernels"]) for row in calls)
@@ -162,6 +169,9 @@ def first(report: Report) -> None:
             at_most(f"{name}: first call, new process, warm disk cache, ms", warm * 1e3, 20),
         )
     for name in (name for name in TIERED_KERNELS if name in report.kernels):
+        peer = figures[name]["inductor"] = inductor(name)
+        speed = peer / figures[name]["cold, a kernel"]
+        print(f"{name}: torch.compile's first call {peer:.2f} s, {speed:.0f} x a kernel of ours")
         for size in (SMALL, LARGE):
             tiered = seconds(
                 lambda name=name, size=size: cold(name, size, "definition", MESHFUSE_TIERED="1")
@@ -176,12 +186,17 @@ def first(report: Report) -> None:
 def growth(report: Report) -> None:
     print("\ngrowth")
 
-    def seconds(what: str, count: int) -> float:
+    figures = report.figures["growth"] = {}
+
+    def once(what: str, count: int) -> dict[str, float]:
         with fresh_cache() as cache:
-            row = in_child("growth.py", what, str(count), cache=cache)
-        report.figures.setdefault("growth", {})[f"{what} {count}"] = row
-        total = float(row["definition"] + row["first_call"])
-        print(f"{what} {count}: {total:.3f} s, {row['kernels']} kernels", flush=True)
+            return dict(in_child("growth.py", what, str(count), cache=cache))
+
+    def seconds(what: str, count: int) -> float:
+        rows = [once(what, count) for _ in range(1 if report.quick else 3)]
+        total = statistics.median(row["definition"] + row["first_call"] for row in rows)
+        figures[f"{what} {count}"] = {"seconds": total, "kernels": rows[0]["kernels"]}
+        print(f"{what} {count}: {total:.3f} s, {rows[0]['kernels']} kernels", flush=True)
         return total
 
     blocks = {count: seconds("blocks", count) for count in BLOCKS}

@@ -18,18 +18,15 @@ class Body:
 
     def __init__(self, fd: FusionDefinition, tensors: Tensors) -> None:
         self.ops = fd.ops
-        self.rows, self.columns = tensors[0].shape
+        self.columns = tensors[0].shape[1]
         self._is_half = tensors[0].dtype == torch.bfloat16
         self._fd = fd
 
     def input(self, like: torch.Tensor) -> Any:
         value = self._fd.from_pytorch(like)
         value = self.ops.cast(value, DataType.Float) if self._is_half else value
-        return (
-            value
-            if like.dim() == 2
-            else self.ops.broadcast_in_dim(value, [self.rows, self.columns], [1])
-        )
+        # A row stretches over however many rows the matrix has: one definition serves all sizes.
+        return value if like.dim() == 2 else self.ops.broadcast(value, [True, False])
 
     def output(self, value: Any) -> None:
         self._fd.add_output(self.ops.cast(value, DataType.BFloat16) if self._is_half else value)
