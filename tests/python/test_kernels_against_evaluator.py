@@ -150,6 +150,10 @@ def compared(
         # torch's vectors of remainders are NaN for large quotients.
         known = ~((inputs[0] / inputs[1]).abs() > 1e6)
         return want[known], got[known], exact[known]
+    if name == "gcd":
+        # The least number has no absolute value, and torch's divisors of it any sign.
+        known = torch.stack([x != torch.iinfo(x.dtype).min for x in inputs[:2]]).all(0)
+        return want[known], got[known], exact[known]
     if name in ("lerp", "addcmul", "lgamma") and (want.is_floating_point() or want.is_complex()):
         # Their errors are relative to what is added, which may cancel.
         wide = [x.to(torch.complex128 if x.is_complex() else torch.float64) for x in inputs]
@@ -272,6 +276,6 @@ def test_every_reduction(monkeypatch, dtype, dims):
                     eps = torch.finfo(torch.float32 if dtype in HALVES else dtype).eps
                     rtol = (count + 8) * eps + (torch.finfo(dtype).eps if dtype in HALVES else 0)
                     finite = torch.isfinite(a) & torch.isfinite(b)
-                    tiny = float(torch.finfo(dtype).smallest_normal)
+                    tiny = 4 * float(torch.finfo(dtype).eps)  # deviations of elements of up to 2 may cancel
                     torch.testing.assert_close(b[finite], a[finite], rtol=rtol, atol=tiny)
                     assert dtype.is_complex or torch.equal(a.isnan(), b.isnan()), name

@@ -365,8 +365,13 @@ class CpuPrinter {
   }
 
   void restoreKept(const std::vector<NodeId>& users, const std::vector<NodeId>& own,
-                   const std::string& base = "") {
+                   const std::string& base = "", const std::vector<LoopStore>& stores = {}) {
     std::set<NodeId> needed;
+    for (const LoopStore& store : stores) {
+      if (isKept(store.node) && std::ranges::find(own, store.node) == own.end()) {
+        needed.insert(store.node);
+      }
+    }
     for (NodeId user : users) {
       if (graph_.node(user).kind == NodeKind::Fold && &users == &own) {
         continue;
@@ -631,7 +636,7 @@ class CpuPrinter {
     if (kernel_.hasLaneAccumulators()) {
       std::vector<NodeId> users = pass.nodes;
       users.insert(users.end(), pass.folds.begin(), pass.folds.end());
-      restoreKept(users, pass.nodes, "base + ");
+      restoreKept(users, pass.nodes, "base + ", pass.stores);
     }
     for (NodeId id : pass.nodes) {
       define(id);
