@@ -52,9 +52,10 @@ const std::string kPointwise =
 
 TEST(CpuText, APointwiseKernelIsOneVectorLoop) {
   const std::string text = textOf(kPointwise, 0);
-  EXPECT_TRUE(holdsInOrder(kernelIn(text), {"meshfuse_kernel(", "for (int64 t = begin; t < end; ++t)",
-                                            "#pragma omp simd", "op_exp<float>(v0)",
-                                            "op_add<float>(v1, v0)", " = v2;"}));
+  EXPECT_TRUE(
+      holdsInOrder(kernelIn(text),
+                   {"meshfuse_kernel(", "for (int64 t = begin; t < end; ++t)", "#pragma omp simd",
+                    "op_exp<float>(v0)", "op_add<float>(v1, v0)", " = v2;"}));
   EXPECT_EQ(text.find("op_sub"), std::string::npos);
 }
 
@@ -68,7 +69,8 @@ TEST(CpuText, ASoftmaxAccumulatesTwiceAndReadsItsRowBack) {
       "tv5: Float[8, 600] = truediv(tv3, tv4)\n"
       "output tv5\n",
       4);
-  EXPECT_TRUE(holdsInOrder(kernelIn(text), {"maximum<float>(", "op_exp<float>", "op_truediv<float>("}));
+  EXPECT_TRUE(
+      holdsInOrder(kernelIn(text), {"maximum<float>(", "op_exp<float>", "op_truediv<float>("}));
 }
 
 TEST(CpuText, TheSameKernelHasTheSameText) {

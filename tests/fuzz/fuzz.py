@@ -26,7 +26,9 @@ def failure_of(program: Program) -> str | None:
         compiled = run(program, variant, compiling, compiled=True)
         if isinstance(evaluated, Exception) or isinstance(compiled, Exception):
             if str(evaluated) != str(compiled) or type(evaluated) is not type(compiled):
-                return f"variant {variant}: compiled {compiled!r:.800}, evaluated {evaluated!r:.300}"
+                return (
+                    f"variant {variant}: compiled {compiled!r:.800}, evaluated {evaluated!r:.300}"
+                )
             continue
         failure = compare(program, variant, evaluated, compiled)
         if failure is not None:
@@ -76,10 +78,23 @@ def run_worker(options: argparse.Namespace, first: int) -> Outcome:
     end = time.monotonic() + options.seconds
     outcome = Outcome(0, 0, "")
     while first < last and time.monotonic() < end:
-        command = [sys.executable, __file__, "--worker", "--stride", str(stride), "--seed", str(first)]
+        command = [
+            sys.executable,
+            __file__,
+            "--worker",
+            "--stride",
+            str(stride),
+            "--seed",
+            str(first),
+        ]
         command += ["--count", str(len(range(first, last, stride)))]
         command += ["--seconds", str(end - time.monotonic())]
-        command += ["--least-steps", str(options.least_steps), "--most-steps", str(options.most_steps)]
+        command += [
+            "--least-steps",
+            str(options.least_steps),
+            "--most-steps",
+            str(options.most_steps),
+        ]
         command += ["--no-shrink"] if options.no_shrink else []
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         seeds = [line for line in done.stdout.splitlines() if line.startswith("seed ")]

@@ -106,7 +106,9 @@ class Program:
             call = step.template.format(*(f"v{operand}" for operand in step.operands))
             lines.append(f"    {names} = {call}")
         lines += [f"    fd.add_output(v{output})" for output in self.outputs]
-        lines += [f"    fd.add_output(v{value}, alias_input=v{into})" for value, into in self.writes]
+        lines += [
+            f"    fd.add_output(v{value}, alias_input=v{into})" for value, into in self.writes
+        ]
         return "\n".join(lines) + "\n"
 
     def script(self) -> str:
@@ -142,7 +144,11 @@ def needed_steps(program: Program) -> Program:
 def laid_out(x: torch.Tensor, layout: str) -> torch.Tensor:
     """The same values, but for expanded ones, in another layout."""
     if layout == "reversed":
-        return x.permute(*range(x.dim())[::-1]).contiguous().permute(*range(x.dim())[::-1]) if x.dim() > 1 else x
+        return (
+            x.permute(*range(x.dim())[::-1]).contiguous().permute(*range(x.dim())[::-1])
+            if x.dim() > 1
+            else x
+        )
     if layout == "strided":
         return torch.stack([x, torch.zeros_like(x)], -1)[..., 0]
     if layout == "offset":
@@ -155,7 +161,11 @@ def laid_out(x: torch.Tensor, layout: str) -> torch.Tensor:
 
 
 def make(
-    sizes: Sequence[int], dtype: torch.dtype, layout: str = "contiguous", seed: int = 0, below: int = 0
+    sizes: Sequence[int],
+    dtype: torch.dtype,
+    layout: str = "contiguous",
+    seed: int = 0,
+    below: int = 0,
 ) -> torch.Tensor:
     """A tensor of values that show faults: both signs, whole numbers, a few of them special."""
     generator = torch.Generator().manual_seed(seed)

@@ -9,7 +9,6 @@ import torch
 
 from meshfuse import DataType, FusionDefinition
 
-
 ERRORS = (ValueError, RuntimeError, TypeError, IndexError, ArithmeticError)
 
 

@@ -1,11 +1,10 @@
 // Groups as loop IR.
-#include "meshfuse/lowering/loop_kernel.h"
-
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include "meshfuse/ir/parse.h"
+#include "meshfuse/lowering/loop_kernel.h"
 #include "meshfuse/ops/op_info.h"
 #include "meshfuse/scheduling/segment.h"
 
