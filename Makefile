@@ -22,7 +22,7 @@ else
   lint_stamp := $(VENV)/.stamp-lint
 endif
 
-.PHONY: help setup configure build test demo bench lint format asan clean
+.PHONY: help setup configure build test demo bench fuzz lint format asan clean
 
 help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -53,6 +53,10 @@ demo: build  ## a tensor-parallel transformer block on two processes, then on on
 
 bench: build  ## run all benchmarks
 	@$(PY) tools/run_benchmarks.py --build $(BUILD)
+
+fuzz: build  ## random fusions, compiled and evaluated: COUNT=200 SEED=0 SECONDS=1e9
+	@PYTHONPATH=$(BUILD)/python $(PY) tests/fuzz/fuzz.py --count $(or $(COUNT),200) --seed $(or $(SEED),0) \
+	  --seconds $(or $(SECONDS),1e9) --jobs $(JOBS)
 
 lint: $(lint_stamp)  ## formatting, clang-tidy, ruff, mypy and the layer checker
 	@tools/configure.sh lint build/lint $(PY)

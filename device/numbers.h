@@ -208,7 +208,9 @@ MESHFUSE_DEVICE bool isZeroDivisor(T y) {
 }
 
 // piece: fusedMultiplyAdd
-MESHFUSE_DEVICE float fusedMultiplyAdd(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
+MESHFUSE_DEVICE float fusedMultiplyAdd(float x, float y, float z) {
+  return __builtin_fmaf(x, y, z);
+}
 MESHFUSE_DEVICE double fusedMultiplyAdd(double x, double y, double z) {
   return __builtin_fma(x, y, z);
 }

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import os
+import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import torch
 from comparison import compare
 from generation import Settings, generate
+from meshfuse.kernels import kernel_statistics
 from programs import Program, define, run
 from shrinking import shrunk
 
@@ -21,7 +26,9 @@ def failure_of(program: Program) -> str | None:
         compiled = run(program, variant, compiling, compiled=True)
         if isinstance(evaluated, Exception) or isinstance(compiled, Exception):
             if str(evaluated) != str(compiled) or type(evaluated) is not type(compiled):
-                return f"variant {variant}: compiled {compiled!r:.800}, evaluated {evaluated!r:.300}"
+                return (
+                    f"variant {variant}: compiled {compiled!r:.800}, evaluated {evaluated!r:.300}"
+                )
             continue
         failure = compare(program, variant, evaluated, compiled)
         if failure is not None:
@@ -37,11 +44,13 @@ def report(seed: int, program: Program, failure: str, shrinks: bool) -> None:
     print(program.script(), flush=True)
 
 
-def work(first: int, count: int, stride: int, settings: Settings, shrinks: bool, end: float) -> int:
-    """Seeds first, first + stride, …; the number of failures."""
+def work(options: argparse.Namespace) -> int:
+    """Seeds one after another in this process; the number of failures."""
     torch.set_num_threads(2)
+    end = time.monotonic() + options.seconds
     failures = 0
-    for seed in range(first, first + count * stride, stride):
+    settings = Settings(steps=(options.least_steps, options.most_steps))
+    for seed in range(options.seed, options.seed + options.count * options.stride, options.stride):
         if time.monotonic() > end:
             break
         print(f"seed {seed}", flush=True)
@@ -49,22 +58,85 @@ def work(first: int, count: int, stride: int, settings: Settings, shrinks: bool,
         failure = failure_of(program)
         if failure is not None:
             failures += 1
-            report(seed, program, failure, shrinks)
+            report(seed, program, failure, not options.no_shrink)
+    counts = kernel_statistics()
+    print(f"compiled {counts.compiled} kernels in {counts.seconds_compiling:.1f} s", flush=True)
     return failures
+
+
+@dataclass
+class Outcome:
+    programs: int
+    failures: int
+    text: str
+
+
+def run_worker(options: argparse.Namespace, first: int) -> Outcome:
+    """A process of its own for every `jobs`-th seed, started again after the seed that ends it."""
+    stride = options.jobs
+    last = options.seed + options.count
+    end = time.monotonic() + options.seconds
+    outcome = Outcome(0, 0, "")
+    while first < last and time.monotonic() < end:
+        command = [
+            sys.executable,
+            __file__,
+            "--worker",
+            "--stride",
+            str(stride),
+            "--seed",
+            str(first),
+        ]
+        command += ["--count", str(len(range(first, last, stride)))]
+        command += ["--seconds", str(end - time.monotonic())]
+        command += [
+            "--least-steps",
+            str(options.least_steps),
+            "--most-steps",
+            str(options.most_steps),
+        ]
+        command += ["--no-shrink"] if options.no_shrink else []
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        seeds = [line for line in done.stdout.splitlines() if line.startswith("seed ")]
+        outcome.programs += len(seeds)
+        others = [line for line in done.stdout.splitlines() if not line.startswith("seed ")]
+        outcome.text += "\n".join(others) + "\n"
+        outcome.failures += sum(line.startswith("FAILED") for line in others)
+        if done.returncode in (0, 1):
+            break
+        seed = int(seeds[-1].split()[1]) if seeds else first
+        settings = Settings(steps=(options.least_steps, options.most_steps))
+        outcome.failures += 1
+        outcome.text += f"FAILED seed {seed}: the process ended with {done.returncode}\n"
+        outcome.text += done.stderr[-2000:] + generate(seed, settings).script()
+        first = seed + stride
+    return outcome
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seconds", type=float, default=1e9)
+    parser.add_argument("--count", type=int, default=200, help="how many programs")
+    parser.add_argument("--seed", type=int, default=0, help="of the first; the others follow it")
+    parser.add_argument("--seconds", type=float, default=1e9, help="no program begins later")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
+    parser.add_argument("--least-steps", type=int, default=4)
+    parser.add_argument("--most-steps", type=int, default=25)
     parser.add_argument("--no-shrink", action="store_true")
+    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--stride", type=int, default=1, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.worker:
+        return 1 if work(options) else 0
     begin = time.monotonic()
-    failures = work(
-        options.seed, options.count, 1, Settings(), not options.no_shrink, begin + options.seconds
-    )
-    print(f"{failures} failures in {time.monotonic() - begin:.1f} s")
+    with ThreadPoolExecutor(options.jobs) as pool:
+        outcomes = list(
+            pool.map(lambda at: run_worker(options, options.seed + at), range(options.jobs))
+        )
+    for outcome in outcomes:
+        print(outcome.text, end="")
+    failures = sum(outcome.failures for outcome in outcomes)
+    programs = sum(outcome.programs for outcome in outcomes)
+    print(f"{programs} programs, {failures} failures in {time.monotonic() - begin:.1f} s")
     return 1 if failures else 0
 
 

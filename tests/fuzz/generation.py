@@ -8,7 +8,19 @@ import random
 from dataclasses import dataclass
 
 import torch
-from programs import LAYOUTS, TORCH_TYPES, TYPE_NAMES, Dim, Input, Program, Step, Value, needed_steps, size_of, value_of
+from programs import (
+    LAYOUTS,
+    TORCH_TYPES,
+    TYPE_NAMES,
+    Dim,
+    Input,
+    Program,
+    Step,
+    Value,
+    needed_steps,
+    operand_of,
+    size_of,
+)
 from stepwise import run_step
 
 FLOATS = ["Float", "Double", "Half", "BFloat16"]
@@ -17,13 +29,105 @@ COMPLEX = ["ComplexFloat", "ComplexDouble"]
 SIZES = [0, 1, 2, 3, 4, 5, 7, 8, 16, 17, 33, 64, 100, 257, 1100, 2100]
 MOST_ELEMENTS = 20_000
 
-UNARY = """abs acos acosh asin asinh atan atanh bitwise_not ceil cos cosh erf erfc erfcinv erfinv exp exp2 expm1 floor frac imag
-isfinite isinf isnan isneginf isposinf isreal lgamma log log10 log1p log2 logical_not neg real reciprocal relu round rsqrt
-segment_set set sigmoid sign signbit silu sin sinh sqrt tan tanh trunc""".split()
-BINARY = """add atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor complex div eq fmod gcd ge gt le
-logical_and logical_or logical_right_shift lt maximum minimum mod mul ne nextafter pow remainder sub truediv""".split()
+UNARY = [
+    "abs",
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atanh",
+    "bitwise_not",
+    "ceil",
+    "cos",
+    "cosh",
+    "erf",
+    "erfc",
+    "erfcinv",
+    "erfinv",
+    "exp",
+    "exp2",
+    "expm1",
+    "floor",
+    "frac",
+    "imag",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "isneginf",
+    "isposinf",
+    "isreal",
+    "lgamma",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "logical_not",
+    "neg",
+    "real",
+    "reciprocal",
+    "relu",
+    "round",
+    "rsqrt",
+    "segment_set",
+    "set",
+    "sigmoid",
+    "sign",
+    "signbit",
+    "silu",
+    "sin",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+    "trunc",
+]
+BINARY = [
+    "add",
+    "atan2",
+    "bitwise_and",
+    "bitwise_left_shift",
+    "bitwise_or",
+    "bitwise_right_shift",
+    "bitwise_xor",
+    "complex",
+    "div",
+    "eq",
+    "fmod",
+    "gcd",
+    "ge",
+    "gt",
+    "le",
+    "logical_and",
+    "logical_or",
+    "logical_right_shift",
+    "lt",
+    "maximum",
+    "minimum",
+    "mod",
+    "mul",
+    "ne",
+    "nextafter",
+    "pow",
+    "remainder",
+    "sub",
+    "truediv",
+]
 TERNARY = ["lerp", "threshold", "where"]
-COMMON = ["add", "sub", "mul", "neg", "abs", "maximum", "exp", "tanh", "where", "truediv", "relu", "set"]
+COMMON = [
+    "add",
+    "sub",
+    "mul",
+    "neg",
+    "abs",
+    "maximum",
+    "exp",
+    "tanh",
+    "where",
+    "truediv",
+    "relu",
+    "set",
+]
 
 
 @dataclass
@@ -55,7 +159,8 @@ class Generator:
     def shape(self, rank: int) -> tuple[Dim, ...]:
         for _ in range(20):
             shape = tuple(
-                1 if self.random.random() < 0.12 else self.random.choice(self.dims) for _ in range(rank)
+                1 if self.random.random() < 0.12 else self.random.choice(self.dims)
+                for _ in range(rank)
             )
             if self.fits(shape):
                 return shape
@@ -74,15 +179,21 @@ class Generator:
         self.inputs.append((name, each))
         is_number = each.number is not None
         self.values[name] = Value(each.dtype, each.shape, is_number)
-        self.data[name] = value_of(each, 0)
+        self.data[name] = operand_of(each, 0)
         return name
 
-    def new_input(self, shape: tuple[Dim, ...] | None = None, dtype: str | None = None, below: int = 0) -> int:
+    def new_input(
+        self, shape: tuple[Dim, ...] | None = None, dtype: str | None = None, below: int = 0
+    ) -> int:
         if shape is None:
             shape = self.shape(self.random.choice([0, 1, 2, 2, 2, 3, 3, 4]))
         if dtype is None:
             dtype = self.random.choice(
-                ["Float"] * 9 + FLOATS * 2 + WHOLE + ["Int", "Bool"] + ([self.random.choice(COMPLEX)])
+                ["Float"] * 9
+                + FLOATS * 2
+                + WHOLE
+                + ["Int", "Bool"]
+                + ([self.random.choice(COMPLEX)])
             )
         layout = self.random.choice(LAYOUTS) if self.random.random() < 0.5 else "contiguous"
         return self.add_input(
@@ -91,7 +202,14 @@ class Generator:
 
     def new_number(self) -> int:
         dtype, value = self.random.choice(
-            [("Double", 0.5), ("Double", -1.75), ("Float", 2.0), ("Int", 3), ("Int", -2), ("Int", 1)]
+            [
+                ("Double", 0.5),
+                ("Double", -1.75),
+                ("Float", 2.0),
+                ("Int", 3),
+                ("Int", -2),
+                ("Int", 1),
+            ]
         )
         return self.add_input(Input(dtype, number=value))
 
@@ -110,7 +228,11 @@ class Generator:
     # --- steps
 
     def try_step(
-        self, template: str, operands: list[int], shapes: list[tuple[Dim, ...]], allowed_odd: float = 0.05
+        self,
+        template: str,
+        operands: list[int],
+        shapes: list[tuple[Dim, ...]],
+        allowed_odd: float = 0.05,
     ) -> bool:
         if not all(self.fits(shape) for shape in shapes):
             return False
@@ -195,9 +317,7 @@ class Generator:
         texts = ["{0}"]
         while len(texts) < arity:
             chance = self.random.random()
-            if op == "addcmul" and len(texts) == 3:
-                texts.append(self.literal())
-            elif chance < 0.15 and op != "complex":
+            if (op == "addcmul" and len(texts) == 3) or (chance < 0.15 and op != "complex"):
                 texts.append(self.literal())
             elif chance < 0.25 and op != "complex":
                 numbers = [n for n, value in self.values.items() if value.is_number]
@@ -210,7 +330,12 @@ class Generator:
         result = self.broadcast(shapes)
         if result is None or any(len(s) not in (len(result), 0) for s in shapes):
             return False
-        if arity > 1 and len(texts) == 2 and self.random.random() < 0.2 and op not in ("where", "lerp"):
+        if (
+            arity > 1
+            and len(texts) == 2
+            and self.random.random() < 0.2
+            and op not in ("where", "lerp")
+        ):
             texts.reverse()
         return self.try_step(f"fd.ops.{op}({', '.join(texts)})", operands, [result])
 
@@ -253,7 +378,9 @@ class Generator:
         shape = self.values[x].shape
         rank = len(shape)
         at = self.random.randrange(rank)
-        kind = self.random.choice(["permute", "permute", "transpose_add", "broadcast", "squeeze", "merge", "flatten"])
+        kind = self.random.choice(
+            ["permute", "permute", "transpose_add", "broadcast", "squeeze", "merge", "flatten"]
+        )
         if kind in ("permute", "transpose_add"):
             order = self.random.sample(range(rank), rank)
             turned = tuple(shape[dim] for dim in order)
@@ -275,7 +402,9 @@ class Generator:
             if not ones:
                 return False
             at = self.random.choice(ones)
-            return self.try_step(f"fd.ops.squeeze({{0}}, [{at}])", [x], [shape[:at] + shape[at + 1 :]])
+            return self.try_step(
+                f"fd.ops.squeeze({{0}}, [{at}])", [x], [shape[:at] + shape[at + 1 :]]
+            )
         first, last = (at, at + 1) if kind == "merge" else (0, rank - 1)
         if last >= rank or first == last:
             return False
@@ -305,7 +434,20 @@ class Generator:
         dim = shape[at]
         sizes = [size_of(dim, variant) for variant in range(self.variants)]
         kind = self.random.choice(
-            ["slice", "cat", "pad", "cumsum", "index_select", "matmul", "expand", "select", "triu", "gather", "argsort", "linear"]
+            [
+                "slice",
+                "cat",
+                "pad",
+                "cumsum",
+                "index_select",
+                "matmul",
+                "expand",
+                "select",
+                "triu",
+                "gather",
+                "argsort",
+                "linear",
+            ]
         )
         if kind == "slice" and dim != 1 and min(sizes) > 2:
             ends = ", ".join(
@@ -316,13 +458,19 @@ class Generator:
             length = len(range(1, min(sizes) - 1, steps[at]))
             cut: Dim = 1 if length == 1 else (length,) * self.variants
             return self.try_step(
-                f"fd.ops.slice({{0}}, {starts}, [{ends}], {steps})", [x], [(*shape[:at], cut, *shape[at + 1 :])]
+                f"fd.ops.slice({{0}}, {starts}, [{ends}], {steps})",
+                [x],
+                [(*shape[:at], cut, *shape[at + 1 :])],
             )
         if kind == "cat" and dim != 1:
-            y = self.pick(lambda value: value.shape == shape and value.dtype == self.values[x].dtype)
+            y = self.pick(
+                lambda value: value.shape == shape and value.dtype == self.values[x].dtype
+            )
             joined = tuple(2 * size for size in sizes)
             return y is not None and self.try_step(
-                f"fd.ops.cat([{{0}}, {{1}}], {at})", [x, y], [(*shape[:at], joined, *shape[at + 1 :])]
+                f"fd.ops.cat([{{0}}, {{1}}], {at})",
+                [x, y],
+                [(*shape[:at], joined, *shape[at + 1 :])],
             )
         if kind == "pad" and shape[-1] != 1:
             longer = tuple(size_of(shape[-1], v) + 3 for v in range(self.variants))
@@ -332,7 +480,11 @@ class Generator:
         if kind == "triu" and rank >= 2:
             return self.try_step("fd.ops.triu({0}, 0)", [x], [shape])
         if kind == "select" and min(sizes) > 0:
-            return self.try_step(f"fd.ops.select({{0}}, fd.define_scalar(0), {at})", [x], [shape[:at] + shape[at + 1 :]])
+            return self.try_step(
+                f"fd.ops.select({{0}}, fd.define_scalar(0), {at})",
+                [x],
+                [shape[:at] + shape[at + 1 :]],
+            )
         if kind == "expand" and dim == 1:
             wide = self.random.choice(self.dims)
             if len(set(wide if isinstance(wide, tuple) else (wide,))) != 1 or wide[0] <= 1:  # type: ignore[index]
@@ -348,7 +500,9 @@ class Generator:
             length = self.random.choice(self.dims)
             index = self.new_input((length,), "Int", min(sizes))
             return self.try_step(
-                f"fd.ops.index_select({{0}}, {{1}}, {at})", [x, index], [(*shape[:at], length, *shape[at + 1 :])]
+                f"fd.ops.index_select({{0}}, {{1}}, {at})",
+                [x, index],
+                [(*shape[:at], length, *shape[at + 1 :])],
             )
         if kind == "gather" and min(sizes) > 0 and dim != 1:
             index = self.new_input(shape, "Int", min(sizes))
@@ -394,7 +548,9 @@ class Generator:
         inner = [name for name in made if name in used]
         outputs += self.random.sample(inner, min(len(inner), self.random.choice([0, 0, 1, 2, 3])))
         if self.random.random() < 0.05:
-            outputs += [self.random.choice([name for name, each in self.inputs if each.number is None])]
+            outputs += [
+                self.random.choice([name for name, each in self.inputs if each.number is None])
+            ]
         self.random.shuffle(outputs)
         writes = []
         if self.random.random() < 0.25:
@@ -410,7 +566,14 @@ class Generator:
                     writes.append((self.random.choice(fitting), name))
                     break
         return needed_steps(
-            Program(tuple(self.inputs), tuple(self.steps), tuple(outputs), tuple(writes), dict(self.values), self.variants)
+            Program(
+                tuple(self.inputs),
+                tuple(self.steps),
+                tuple(outputs),
+                tuple(writes),
+                dict(self.values),
+                self.variants,
+            )
         )
 
 

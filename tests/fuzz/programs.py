@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import torch
+from stepwise import Number
 
 from meshfuse import DataType, FusionDefinition
 
@@ -105,7 +106,9 @@ class Program:
             call = step.template.format(*(f"v{operand}" for operand in step.operands))
             lines.append(f"    {names} = {call}")
         lines += [f"    fd.add_output(v{output})" for output in self.outputs]
-        lines += [f"    fd.add_output(v{value}, alias_input=v{into})" for value, into in self.writes]
+        lines += [
+            f"    fd.add_output(v{value}, alias_input=v{into})" for value, into in self.writes
+        ]
         return "\n".join(lines) + "\n"
 
     def script(self) -> str:
@@ -141,7 +144,11 @@ def needed_steps(program: Program) -> Program:
 def laid_out(x: torch.Tensor, layout: str) -> torch.Tensor:
     """The same values, but for expanded ones, in another layout."""
     if layout == "reversed":
-        return x.permute(*range(x.dim())[::-1]).contiguous().permute(*range(x.dim())[::-1]) if x.dim() > 1 else x
+        return (
+            x.permute(*range(x.dim())[::-1]).contiguous().permute(*range(x.dim())[::-1])
+            if x.dim() > 1
+            else x
+        )
     if layout == "strided":
         return torch.stack([x, torch.zeros_like(x)], -1)[..., 0]
     if layout == "offset":
@@ -154,7 +161,11 @@ def laid_out(x: torch.Tensor, layout: str) -> torch.Tensor:
 
 
 def make(
-    sizes: Sequence[int], dtype: torch.dtype, layout: str = "contiguous", seed: int = 0, below: int = 0
+    sizes: Sequence[int],
+    dtype: torch.dtype,
+    layout: str = "contiguous",
+    seed: int = 0,
+    below: int = 0,
 ) -> torch.Tensor:
     """A tensor of values that show faults: both signs, whole numbers, a few of them special."""
     generator = torch.Generator().manual_seed(seed)
@@ -227,6 +238,13 @@ def run(program: Program, variant: int, fd: FusionDefinition, compiled: bool) ->
 
 def value_of(each: Input, variant: int) -> torch.Tensor | float | int:
     return eval(each.value_text(variant), {"make": make, "torch": torch})
+
+
+def operand_of(each: Input, variant: int) -> torch.Tensor | Number:
+    """As run_step takes it."""
+    if each.number is not None:
+        return Number(each.number, each.dtype)
+    return value_of(each, variant)
 
 
 def show(definition: Callable[[], FusionDefinition], calls: list[list]) -> None:

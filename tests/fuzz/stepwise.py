@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 
 import torch
 
 from meshfuse import DataType, FusionDefinition
 
-
 ERRORS = (ValueError, RuntimeError, TypeError, IndexError, ArithmeticError)
 
 
+@dataclass(frozen=True)
+class Number:
+    """A number of the call, whose type counts in promotions."""
+
+    value: float | int
+    dtype: str
+
+
 def operand(fd: FusionDefinition, x: object) -> object:
-    return fd.from_pytorch(x) if isinstance(x, torch.Tensor) else fd.define_scalar(x)
+    if isinstance(x, Number):
+        return fd.define_scalar(x.value, dtype=getattr(DataType, x.dtype))
+    return fd.from_pytorch(x)
 
 
 def run_step(template: str, operands: list) -> list[torch.Tensor] | Exception:

@@ -197,6 +197,9 @@ STRUCTURED = {
     "scaled_mm",
     # in test_block_quantize.py
     "nv_block_quantize",
+    "nv_grouped_block_quantize",
+    "preprocess_grouped_matmul_input_sf",
+    "cutlass_nvfp4_grouped_mm",
     "sum",
     "prod",
     "max",

@@ -30,8 +30,9 @@ std::string numberLiteral(const Scalar& value) {
   }
   if (value.isInt()) {
     // The least number has no literal.
-    return "int64(" + (value.toInt() == INT64_MIN ? "-9223372036854775807 - 1"
-                                                  : std::to_string(value.toInt())) +
+    return "int64(" +
+           (value.toInt() == INT64_MIN ? "-9223372036854775807 - 1"
+                                       : std::to_string(value.toInt())) +
            ")";
   }
   if (value.isDouble()) {

@@ -19,10 +19,7 @@ std::string pointwiseText(const KernelGraph& graph, const Node& node) {
   }
   const std::string value = "op_" + std::string(row.name) + "<" +
                             std::string(deviceComputeName(node.compute)) + ">(" + operands + ")";
-  return "convert<" +
-         std::string(isReducedFloat(node.type) ? deviceTypeName(node.type)
-                                               : deviceComputeName(node.type)) +
-         ">(" + value + ")";
+  return "convert<" + std::string(deviceComputeName(node.type)) + ">(" + value + ")";
 }
 
 std::string numberText(const Node& node) {
@@ -30,19 +27,19 @@ std::string numberText(const Node& node) {
   switch (categoryOf(node.type)) {
     case TypeCategory::Boolean:
     case TypeCategory::Integral:
-      return narrowedText(node.type, PrimType::Int, number + ".integer");
+      return convertedText(node.type, PrimType::Int, number + ".integer");
     case TypeCategory::Complex:
-      return narrowedText(node.type, PrimType::ComplexDouble,
-                          "complex<double>(" + number + ".real, " + number + ".imaginary)");
+      return convertedText(node.type, PrimType::ComplexDouble,
+                           "complex<double>(" + number + ".real, " + number + ".imaginary)");
     default:
-      return narrowedText(node.type, PrimType::Double, number + ".real");
+      return convertedText(node.type, PrimType::Double, number + ".real");
   }
 }
 
 }  // namespace
 
 std::string valueName(NodeId id) { return "v" + std::to_string(id); }
-std::string narrowName(NodeId id) { return "h" + std::to_string(id); }
+std::string unroundedName(NodeId id) { return "u" + std::to_string(id); }
 
 std::string convertedText(PrimType to, PrimType from, const std::string& value) {
   return deviceComputeName(to) == deviceComputeName(from)
@@ -50,10 +47,10 @@ std::string convertedText(PrimType to, PrimType from, const std::string& value) 
              : "convert<" + std::string(deviceComputeName(to)) + ">(" + value + ")";
 }
 
-std::string narrowedText(PrimType to, PrimType from, const std::string& value) {
-  return isReducedFloat(to) ? "convert<" + std::string(deviceTypeName(to)) + ">(" +
-                                  convertedText(PrimType::Float, from, value) + ")"
-                            : convertedText(to, from, value);
+std::string roundedText(PrimType type, const std::string& value) {
+  return isReducedFloat(type)
+             ? "convert<float>(convert<" + std::string(deviceTypeName(type)) + ">(" + value + "))"
+             : value;
 }
 
 std::string operandText(const KernelGraph& graph, NodeId id, PrimType wanted) {
@@ -61,8 +58,7 @@ std::string operandText(const KernelGraph& graph, NodeId id, PrimType wanted) {
   if (type == wanted) {
     return valueName(id);
   }
-  const std::string value = narrowedText(wanted, type, valueName(id));
-  return isReducedFloat(wanted) ? "convert<float>(" + value + ")" : value;
+  return roundedText(wanted, convertedText(wanted, type, valueName(id)));
 }
 
 std::string computedText(const KernelGraph& graph, const Node& node) {
@@ -70,10 +66,10 @@ std::string computedText(const KernelGraph& graph, const Node& node) {
     case NodeKind::Number:
       return numberText(node);
     case NodeKind::Constant:
-      return narrowedText(node.type, node.constant.type(), numberLiteral(node.constant));
+      return convertedText(node.type, node.constant.type(), numberLiteral(node.constant));
     case NodeKind::Cast:
-      return narrowedText(node.type, graph.node(node.operands[0]).type,
-                          valueName(node.operands[0]));
+      return convertedText(node.type, graph.node(node.operands[0]).type,
+                           valueName(node.operands[0]));
     case NodeKind::Pointwise:
       return pointwiseText(graph, node);
     default:
@@ -88,11 +84,11 @@ std::string rowFunctions(const std::set<int32_t>& rows) {
     std::string params;
     for (int32_t i = 0; i < info.arity; ++i) {
       const bool isCondition = info.types == DtypeClass::Select && i == 0;
-      params += std::string(i == 0 ? "" : ", ") + (isCondition ? "bool" : "T") + " x" +
-                std::to_string(i);
+      params +=
+          std::string(i == 0 ? "" : ", ") + (isCondition ? "bool" : "T") + " x" + std::to_string(i);
     }
-    text += "template <class T>\nMESHFUSE_DEVICE auto op_" + std::string(info.name) + "(" +
-            params + ") {\n  return " + std::string(info.device) + ";\n}\n\n";
+    text += "template <class T>\nMESHFUSE_DEVICE auto op_" + std::string(info.name) + "(" + params +
+            ") {\n  return " + std::string(info.device) + ";\n}\n\n";
   }
   return text;
 }

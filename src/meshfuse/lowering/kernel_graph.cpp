@@ -18,9 +18,7 @@ namespace meshfuse {
 namespace {
 
 /// What sums of a type are kept in.
-PrimType accumulatorOf(PrimType type) {
-  return isReducedFloat(type) ? PrimType::Float : type;
-}
+PrimType accumulatorOf(PrimType type) { return isReducedFloat(type) ? PrimType::Float : type; }
 
 int32_t rowNamed(std::string_view name) { return findOp(name)->pointwiseRow; }
 
@@ -227,10 +225,11 @@ class GraphBuilder {
     const NodeId mean =
         arithmetic("truediv", {fold(ReduceKind::Sum, value, wide, wide), elements}, wide);
     const NodeId deviation = arithmetic("sub", {value, mean}, wide);
-    const bool isReal = !isComplex || form == Fold::Welford;
-    const PrimType squareType = isReal ? wide : real;
-    const NodeId square = isReal ? arithmetic("mul", {deviation, deviation}, wide)
-                                 : squaredMagnitude(deviation, {wide, real});
+    // Where the results differ in type, the variance of complex numbers is that of their distances.
+    const bool isMagnitude = isComplex && categoryOf(result) != TypeCategory::Complex;
+    const PrimType squareType = isMagnitude ? real : wide;
+    const NodeId square = isMagnitude ? squaredMagnitude(deviation, {wide, real})
+                                      : arithmetic("mul", {deviation, deviation}, wide);
     const NodeId squares = fold(ReduceKind::Sum, square, squareType, squareType);
     if (form == Fold::Welford) {
       // Without elements the mean is zero, not a quotient of zeros.
@@ -245,8 +244,7 @@ class GraphBuilder {
         "maximum",
         {arithmetic("sub", {count, correction}, PrimType::Int), constant(Scalar(0), PrimType::Int)},
         PrimType::Int);
-    const NodeId variance =
-        arithmetic("truediv", {squares, cast(freedom, squareType)}, squareType);
+    const NodeId variance = arithmetic("truediv", {squares, cast(freedom, squareType)}, squareType);
     if (form == Fold::Variance) {
       return {cast(variance, result)};
     }
@@ -257,10 +255,10 @@ class GraphBuilder {
   NodeId squaredMagnitude(NodeId operand, OpTypes types) {
     const NodeId re = pointwise(rowNamed("real"), {operand}, types);
     const NodeId im = pointwise(rowNamed("imag"), {operand}, types);
-    return arithmetic("add",
-                      {arithmetic("mul", {re, re}, types.result),
-                       arithmetic("mul", {im, im}, types.result)},
-                      types.result);
+    return arithmetic(
+        "add",
+        {arithmetic("mul", {re, re}, types.result), arithmetic("mul", {im, im}, types.result)},
+        types.result);
   }
 
   const Fusion& fusion_;
@@ -345,8 +343,8 @@ std::string toText(const KernelGraph& graph) {
   std::string text;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
-    text += "n" + std::to_string(i) + ": " + std::string(nameOf(node.type)) + " = " +
-            toText(node) + " " + maskText(node.loops) + "\n";
+    text += "n" + std::to_string(i) + ": " + std::string(nameOf(node.type)) + " = " + toText(node) +
+            " " + maskText(node.loops) + "\n";
   }
   for (const GraphTensor& write : graph.writes) {
     text += "write n" + std::to_string(write.node) + "\n";

@@ -16,13 +16,13 @@ using NodeId = int32_t;
 using LoopMask = uint32_t;
 
 enum class NodeKind : uint8_t {
-  Read,      // an element of a tensor: `index` into reads
-  Number,    // a number that comes with the call: `index` into numbers
-  Constant,  // `constant`
-  Pointwise, // row `index` of pointwise.def on the operands, cast to `compute`
-  Cast,      // the operand in another type
-  Fold,      // all of the operand's values along the reduced loops, made one by `fold`
-  Count,     // how many elements a Fold takes: the product of the reduced extents
+  Read,       // an element of a tensor: `index` into reads
+  Number,     // a number that comes with the call: `index` into numbers
+  Constant,   // `constant`
+  Pointwise,  // row `index` of pointwise.def on the operands, cast to `compute`
+  Cast,       // the operand in another type
+  Fold,       // all of the operand's values along the reduced loops, made one by `fold`
+  Count,      // how many elements a Fold takes: the product of the reduced extents
 };
 
 /// One value of the graph. Types of fewer bits than Float are computed in Float and rounded: `type` says to what.

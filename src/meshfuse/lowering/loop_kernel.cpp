@@ -42,8 +42,8 @@ class Printer {
 
   void statement(int indent, NodeId id) {
     const Node& node = kernel_.graph.node(id);
-    line(indent, "n" + std::to_string(id) + ": " + std::string(nameOf(node.type)) + " = " +
-                     toText(node));
+    line(indent,
+         "n" + std::to_string(id) + ": " + std::string(nameOf(node.type)) + " = " + toText(node));
   }
 
   void printTensor(size_t index) {

@@ -41,9 +41,9 @@ struct LoopSection {
 /// One run through the serial loops and the lane.
 struct LoopPass {
   std::vector<NodeId> nodes;
-  std::vector<NodeId> folds;    // accumulated here
-  std::vector<NodeId> staged;   // written to a row buffer here
-  std::vector<NodeId> restored; // read from one
+  std::vector<NodeId> folds;     // accumulated here
+  std::vector<NodeId> staged;    // written to a row buffer here
+  std::vector<NodeId> restored;  // read from one
   std::vector<LoopStore> stores;
 };
 

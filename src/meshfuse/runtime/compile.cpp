@@ -1,12 +1,11 @@
 #include "meshfuse/runtime/compile.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <string_view>
 
 #include <ATen/Parallel.h>
+#include <unistd.h>
 
 #include "meshfuse/base/error.h"
 #include "meshfuse/evaluator/program_step.h"
@@ -91,7 +90,9 @@ std::vector<ClassGroup> templatesOf(const Fusion& fusion, std::vector<Group> gro
 void bindGroups(ProgramClass& programClass, HostProgram::Parts& parts) {
   const CacheSizes caches = cachesOfHost();
   const Fusion& fusion = parts.fusion;
-  const auto sizesOf = [&](ValId val) { return localSizesOf(fusion.val(val).tensor(), parts.rank); };
+  const auto sizesOf = [&](ValId val) {
+    return localSizesOf(fusion.val(val).tensor(), parts.rank);
+  };
   for (ClassGroup& group : programClass.groups) {
     HostStep step;
     if (group.kind == GroupKind::Kernel) {
@@ -250,9 +251,9 @@ std::optional<HostProgram> compile(Fusion& fusion, TensorLayouts&& arguments, in
   // Sizes of one class are compiled one after the other: the second finds the first one's kernels.
   const std::scoped_lock lock(programClass->mutex);
   if (programClass->groups.empty()) {
-    std::vector<Group> groups =
-        passes.run("segment", [&] { return segment(fusion); },
-                   [&](const std::vector<Group>& result) { return groupsText(fusion, result); });
+    std::vector<Group> groups = passes.run(
+        "segment", [&] { return segment(fusion); },
+        [&](const std::vector<Group>& result) { return groupsText(fusion, result); });
     programClass->groups = templatesOf(fusion, std::move(groups));
   }
   const auto isKernel = [](const ClassGroup& group) { return group.kind == GroupKind::Kernel; };
@@ -263,10 +264,12 @@ std::optional<HostProgram> compile(Fusion& fusion, TensorLayouts&& arguments, in
   parts.rank = rank;
   parts.layouts = std::move(arguments);
   parts.fusion = std::move(fusion);
-  passes.run("schedule", [&] { return bindGroups(*programClass, parts), 0; },
-             [&](int) { return launchesText(parts.launches, false); });
-  const bool isBuilt = passes.run("build", [&] { return build(parts.launches); },
-                                  [&](bool) { return launchesText(parts.launches, true); });
+  passes.run(
+      "schedule", [&] { return bindGroups(*programClass, parts), 0; },
+      [&](int) { return launchesText(parts.launches, false); });
+  const bool isBuilt = passes.run(
+      "build", [&] { return build(parts.launches); },
+      [&](bool) { return launchesText(parts.launches, true); });
   if (!isBuilt) {
     fusion = std::move(parts.fusion);
     return std::nullopt;

@@ -49,8 +49,8 @@ std::string pathOf(const std::string& program) {
 /// not contracted, so that a kernel's bits don't depend on the instruction set. Whole numbers wrap.
 std::vector<std::string> kernelFlags() {
   std::vector<std::string> flags = {
-      "-std=c++17",    "-O3",   "-fno-math-errno", "-fno-trapping-math",  "-ffp-contract=off",
-      "-fwrapv",       "-fopenmp-simd", "-fPIC", "-shared", "-fvisibility=hidden", "-pipe",
+      "-std=c++17", "-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-fwrapv",
+      "-fopenmp-simd", "-fPIC", "-shared", "-fvisibility=hidden", "-pipe",
       // They copy the arms of a ternary before a loop is vectorized, which then it is not; other compilers ignore them.
       "-fno-tree-pre", "-fno-thread-jumps"};
 #if defined(__x86_64__) || defined(__i386__)

@@ -129,8 +129,7 @@ void HostProgram::bindLaunches() {
       tensor.bytes *= size;
     }
     const auto result = std::ranges::find(results_, val);
-    tensor.result =
-        result == results_.end() ? -1 : static_cast<int32_t>(result - results_.begin());
+    tensor.result = result == results_.end() ? -1 : static_cast<int32_t>(result - results_.begin());
     fresh_.push_back(std::move(tensor));
   }
   int64_t bytes = 0;
@@ -177,8 +176,9 @@ void HostProgram::run(std::span<const ArgView> args, const Collectives* collecti
     state.rank = parts_.rank;
     state.values.resize(fusion().vals().size());
     for (size_t i = 0; i < args.size(); ++i) {
-      state.values[indexOf(fusion().inputs()[i])] =
-          args[i].isTensor() ? PolymorphicValue(tensorOf(args[i])) : PolymorphicValue(args[i].scalar());
+      state.values[indexOf(fusion().inputs()[i])] = args[i].isTensor()
+                                                        ? PolymorphicValue(tensorOf(args[i]))
+                                                        : PolymorphicValue(args[i].scalar());
     }
   }
   for (const HostStep& step : parts_.steps) {
@@ -229,8 +229,8 @@ void HostProgram::launch(size_t index, Running& running) const {
   }
   c10::SmallVector<KernelNumber, 4> numbers;
   for (const NumberSource& source : bound.numbers) {
-    const Scalar value =
-        source.argument >= 0 ? running.args[static_cast<size_t>(source.argument)].scalar()
+    const Scalar value = source.argument >= 0
+                             ? running.args[static_cast<size_t>(source.argument)].scalar()
                              : toScalar(running.state->values[indexOf(source.val)]);
     numbers.push_back(numberOf(ofKind(fusion().val(source.val).dtype(), value)));
   }
@@ -319,8 +319,8 @@ std::string HostProgram::toText() const {
       continue;
     }
     const KernelLaunch& launch = parts_.launches[step.launch];
-    text += "launch kernel " + std::to_string(step.launch) + " (" + launch.kernel->schedule + "), " +
-            std::to_string(launch.bytes) + " bytes:";
+    text += "launch kernel " + std::to_string(step.launch) + " (" + launch.kernel->schedule +
+            "), " + std::to_string(launch.bytes) + " bytes:";
     for (ValId val : launch.tensors) {
       text += " " + fusion().nameOf(val);
     }

@@ -30,8 +30,8 @@ struct HostStep {
 /// Where a tensor that kernels read or write is during a call.
 struct TensorPlace {
   enum class Kind : uint8_t {
-    Argument,   // the caller's
-    Fresh,      // a tensor of its own, made when the step runs that computes it (outputs, operands of calls)
+    Argument,  // the caller's
+    Fresh,  // a tensor of its own, made when the step runs that computes it (outputs, operands of calls)
     Temporary,  // in the program's block of intermediates
   };
   Kind kind = Kind::Fresh;
@@ -72,8 +72,8 @@ class HostProgram {
   /// What one launch needs of the call, by its tensors and numbers.
   struct Source {
     TensorPlace::Kind kind = TensorPlace::Kind::Argument;
-    uint32_t index = 0;      // Argument: position; Fresh: slot; Temporary: unused
-    int64_t offset = 0;      // Temporary
+    uint32_t index = 0;  // Argument: position; Fresh: slot; Temporary: unused
+    int64_t offset = 0;  // Temporary
   };
   struct NumberSource {
     int32_t argument = -1;  // or, where it is -1, the value that a call has computed

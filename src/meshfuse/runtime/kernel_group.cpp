@@ -13,6 +13,9 @@ namespace meshfuse {
 
 namespace {
 
+/// Moving a byte takes as long as this many additions.
+constexpr int64_t kWorkPerByte = 2;
+
 NestAccess accessOf(const GraphTensor& tensor, bool isOutput, size_t loops,
                     const TensorLayouts& layouts) {
   NestAccess access{bytesOf(tensor.type), isOutput, std::vector<int64_t>(loops, 0)};
@@ -59,6 +62,9 @@ Nest nestOf(const KernelTemplate& kernel, const TensorLayouts& layouts) {
     nest.accesses.push_back(accessOf(write, true, group.loops.size(), layouts));
   }
   nest.work = kernel.work;
+  for (const NestAccess& access : nest.accesses) {
+    nest.work += access.elementBytes * kWorkPerByte;
+  }
   nest.rowBytes = kernel.rowBytes;
   return nest;
 }

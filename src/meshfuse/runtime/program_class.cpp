@@ -41,7 +41,8 @@ std::vector<uint64_t> classKeyOf(const Fusion& concrete) {
     const TensorType& type = val.tensor();
     uint64_t word = hashMix(type.sharding.value(), type.domain.size());
     for (const IterDomain& domain : type.domain) {
-      word = hashMix(word, names.nameOf(domain.extent.constant()) * 2 + (domain.isBroadcast ? 1 : 0));
+      word =
+          hashMix(word, names.nameOf(domain.extent.constant()) * 2 + (domain.isBroadcast ? 1 : 0));
     }
     key.push_back(word);
   }

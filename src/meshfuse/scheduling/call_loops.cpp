@@ -93,8 +93,7 @@ class Placer {
       if (factor < 0 || isOne(call_.map.factors[static_cast<size_t>(factor)])) {
         continue;
       }
-      if (!isKept_[static_cast<size_t>(factor)] &&
-          call_.form.kind != LoopForm::Kind::Reduction) {
+      if (!isKept_[static_cast<size_t>(factor)] && call_.form.kind != LoopForm::Kind::Reduction) {
         // The first of equal elements is taken; what computes it must not run along a loop.
         if (known != nullptr && (*known)[dim] != kNoLoop) {
           return std::nullopt;

@@ -10,8 +10,8 @@ namespace meshfuse {
 
 namespace {
 
-/// Arithmetic that is worth waking a thread for, in units of an addition on one element.
-constexpr int64_t kThreadWork = 48 * 1024;
+/// Arithmetic that is worth waking a thread for, in units of an addition on one element: some 30 microseconds.
+constexpr int64_t kThreadWork = 1536 * 1024;
 
 /// What the order of loops follows: the largest tensor that is written, or read along reduced loops.
 const NestAccess* modelOf(const Nest& nest, bool ofReduced) {
@@ -168,15 +168,17 @@ void chooseBlocks(const Nest& nest, const CacheSizes& caches, Schedule& schedule
   const int64_t outer = product(schedule.parallel);
   const int64_t reducedElements = product(schedule.serial);
   const int64_t extent = std::max<int64_t>(schedule.lane.extent, 1);
-  const int64_t elementWork = std::max<int64_t>(nest.work, 1) *
-                              std::max<int64_t>(reducedElements / schedule.splits, 1);
+  const int64_t elementWork =
+      std::max<int64_t>(nest.work, 1) * std::max<int64_t>(reducedElements / schedule.splits, 1);
   if (schedule.isLaneReduced) {
     schedule.laneBlock = extent;
   } else {
     int64_t block = extent;
     if (outer * schedule.splits < caches.threads * 4) {
-      const int64_t pieces = ceilOf(caches.threads * (outer > 1 ? 4 : 1), std::max<int64_t>(outer, 1));
-      block = std::max(ceilOf(extent, pieces), std::min<int64_t>(extent, ceilOf(kThreadWork, elementWork)));
+      const int64_t pieces =
+          ceilOf(caches.threads * (outer > 1 ? 4 : 1), std::max<int64_t>(outer, 1));
+      block = std::max(ceilOf(extent, pieces),
+                       std::min<int64_t>(extent, ceilOf(kThreadWork, elementWork)));
       block = std::min(extent, ceilOf(block, 64) * 64);
     }
     if (schedule.hasReduction) {
@@ -190,9 +192,8 @@ void chooseBlocks(const Nest& nest, const CacheSizes& caches, Schedule& schedule
     schedule.laneBlock = std::max<int64_t>(block, 1);
   }
   schedule.laneBlocks = schedule.isLaneReduced ? 1 : ceilOf(extent, schedule.laneBlock);
-  schedule.iterations = schedule.lane.extent == 0 && !schedule.isLaneReduced
-                            ? 0
-                            : outer * schedule.laneBlocks;
+  schedule.iterations =
+      schedule.lane.extent == 0 && !schedule.isLaneReduced ? 0 : outer * schedule.laneBlocks;
   const int64_t iterationWork =
       (schedule.isLaneReduced && schedule.serial.empty() ? ceilOf(extent, schedule.splits)
                                                          : schedule.laneBlock) *
@@ -250,10 +251,9 @@ Schedule chooseSchedule(const Nest& nest, const CacheSizes& caches) {
 }
 
 std::vector<int32_t> structureOf(const Schedule& schedule) {
-  std::vector<int32_t> words = {static_cast<int32_t>(schedule.parallel.size()),
-                                static_cast<int32_t>(schedule.serial.size()),
-                                (schedule.isLaneReduced ? 1 : 0) + (schedule.keepsRows ? 2 : 0) +
-                                    (schedule.isSplit ? 4 : 0)};
+  std::vector<int32_t> words = {
+      static_cast<int32_t>(schedule.parallel.size()), static_cast<int32_t>(schedule.serial.size()),
+      (schedule.isLaneReduced ? 1 : 0) + (schedule.keepsRows ? 2 : 0) + (schedule.isSplit ? 4 : 0)};
   const auto addLoop = [&words](const ScheduledLoop& loop, bool isLane) {
     words.push_back(static_cast<int32_t>(loop.loops.size()));
     words.insert(words.end(), loop.loops.begin(), loop.loops.end());

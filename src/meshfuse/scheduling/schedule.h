@@ -57,9 +57,9 @@ struct Schedule {
   int64_t iterations = 0;  // parallel iterations in all, before splitting
   int64_t splits = 1;
   int64_t splitSize = 0;
-  int64_t grain = 1;       // the fewest of them that are worth a thread
-  bool streams = false;    // results are written past the caches
-  bool prefetches = false; // what is read next is asked for while this is computed
+  int64_t grain = 1;        // the fewest of them that are worth a thread
+  bool streams = false;     // results are written past the caches
+  bool prefetches = false;  // what is read next is asked for while this is computed
 };
 
 /// The longest row that is kept, in elements: two of Float fit a level-2 cache with what they are made from.

@@ -1,0 +1,263 @@
+#include <algorithm>
+#include <set>
+
+#include "meshfuse/codegen/cpu_printer.h"
+#include "meshfuse/codegen/device_text.h"
+#include "meshfuse/codegen/number_text.h"
+#include "meshfuse/codegen/value_text.h"
+
+namespace meshfuse {
+
+void CpuPrinter::pass(const LoopPass& pass, int number) {
+  passNumber_ = number;
+  for (NodeId id : pass.folds) {
+    const std::string elements =
+        kernel_.hasLaneAccumulators() ? "count" : std::to_string(lanesOf(pass));
+    open("for (int64 l = 0; l < " + elements + "; ++l)");
+    line(name('f', id) + "[l] = " + identityText(id) + ";");
+    close();
+  }
+  const bool isCall = kernel_.isSplit && !pass.folds.empty();
+  if (isCall) {
+    open("if (call == " + std::to_string(number) + ")");
+  } else if (kernel_.isSplit) {
+    open("if (call == last)");
+  }
+  serialLoops(pass);
+  if (!kernel_.hasLaneAccumulators()) {
+    for (NodeId id : pass.folds) {
+      combine(id, lanesOf(pass));
+    }
+  }
+  if (isCall) {
+    for (NodeId id : pass.folds) {
+      leavePartial(id);
+    }
+    line("continue;");
+  }
+  if (kernel_.isSplit) {
+    close();
+  }
+  if (isCall) {
+    for (NodeId id : pass.folds) {
+      takePartials(id);
+    }
+  }
+}
+
+void CpuPrinter::serialLoops(const LoopPass& pass) {
+  for (int32_t loop = 0; loop < kernel_.serialLoops; ++loop) {
+    const std::string r = "r" + std::to_string(loop);
+    const bool isPart = kernel_.isSplit && loop == 0;
+    open("for (int64 " + r + " = " + (isPart ? "partBegin" : "0") + "; " + r + " < " +
+         (isPart ? "partEnd" : integer(slots_.serial + loop)) + "; ++" + r + ")");
+  }
+  chunks(pass);
+  for (int32_t loop = 0; loop < kernel_.serialLoops; ++loop) {
+    close();
+  }
+}
+
+std::string CpuPrinter::partialOf(NodeId id, const std::string& part) const {
+  const auto tensors = static_cast<int64_t>(kernel_.tensors.size());
+  const std::string base = "((" + std::string(deviceComputeName(graph_.node(id).compute)) + "*)p[" +
+                           std::to_string(tensors + 1 + splitFolds_.at(id)) + "])";
+  const std::string iteration = "(whole * " + integer(slots_.splits) + " + " + part + ")";
+  return base + "[" +
+         (kernel_.hasLaneAccumulators() ? iteration + " * " + integer(slots_.laneBlock) + " + j"
+                                        : iteration) +
+         "]";
+}
+
+void CpuPrinter::leavePartial(NodeId id) {
+  if (!kernel_.hasLaneAccumulators()) {
+    line(partialOf(id, "part") + " = " + name('f', id) + "[0];");
+    return;
+  }
+  open("for (int64 j = 0; j < count; ++j)");
+  line(partialOf(id, "part") + " = " + name('f', id) + "[j];");
+  close();
+}
+
+void CpuPrinter::takePartials(NodeId id) {
+  const std::string element = name('f', id) + (kernel_.hasLaneAccumulators() ? "[j]" : "[0]");
+  open("for (int64 each = 0; each < " + integer(slots_.splits) + "; ++each)");
+  if (kernel_.hasLaneAccumulators()) {
+    open("for (int64 j = 0; j < count; ++j)");
+  }
+  line(element + " = " + combined(id, element, partialOf(id, "each")) + ";");
+  if (kernel_.hasLaneAccumulators()) {
+    close();
+  }
+  close();
+}
+
+std::string CpuPrinter::identityText(NodeId id) {
+  const Node& node = graph_.node(id);
+  return foldIdentity(node.fold, node.compute);
+}
+
+std::string CpuPrinter::combined(NodeId id, const std::string& a, const std::string& b) {
+  const Node& node = graph_.node(id);
+  const std::string type(deviceComputeName(node.compute));
+  switch (node.fold) {
+    case ReduceKind::Product:
+      return a + " * " + b;
+    case ReduceKind::Max:
+      return "maximum<" + type + ">(" + a + ", " + b + ")";
+    case ReduceKind::Min:
+      return "minimum<" + type + ">(" + a + ", " + b + ")";
+    default:
+      return a + " + " + b;
+  }
+}
+
+void CpuPrinter::combine(NodeId id, int lanes) {
+  const std::string f = name('f', id);
+  open("for (int w = " + std::to_string(lanes / 2) + "; w > 0; w /= 2)");
+  open("for (int l = 0; l < w; ++l)");
+  line(f + "[l] = " + combined(id, f + "[l]", f + "[l + w]") + ";");
+  close();
+  close();
+}
+
+std::string CpuPrinter::serialOffset(size_t tensor) const {
+  std::string text;
+  for (int32_t loop = 0; loop < kernel_.serialLoops; ++loop) {
+    const int32_t slot = slots_.strides[tensor][static_cast<size_t>(kernel_.parallelLoops + loop)];
+    if (slot >= 0) {
+      text += " + r" + std::to_string(loop) + " * " + integer(slot);
+    }
+  }
+  return text;
+}
+
+std::set<int32_t> CpuPrinter::tensorsOf(const LoopPass& pass) const {
+  std::set<int32_t> tensors;
+  for (NodeId id : pass.nodes) {
+    if (graph_.node(id).kind == NodeKind::Read) {
+      tensors.insert(graph_.node(id).index);
+    }
+  }
+  for (const LoopStore& store : pass.stores) {
+    tensors.insert(store.tensor);
+  }
+  return tensors;
+}
+
+void CpuPrinter::chunks(const LoopPass& pass) {
+  const bool streams =
+      std::ranges::any_of(pass.stores, [&](const LoopStore& s) { return streamsStore(s); });
+  const bool prefetches = !kernel_.hasLaneAccumulators() && kernel_.serialLoops == 0;
+  const std::string size = streams || prefetches ? std::to_string(kChunk) : "count";
+  const bool isPart = kernel_.isSplit && kernel_.isLaneReduced && kernel_.serialLoops == 0;
+  const std::string end = isPart ? "partEnd" : "count";
+  const std::string step = isPart && size == "count" ? integer(slots_.splitSize) : size;
+  open("for (int64 base = " + std::string(isPart ? "partBegin" : "0") + "; base < " + end +
+       "; base += " + step + ")");
+  line("const int64 m = " + end + " - base < " + step + " ? " + end + " - base : " + step + ";");
+  for (int32_t i : tensorsOf(pass)) {
+    const auto tensor = static_cast<size_t>(i);
+    const Step step = kernel_.tensors[tensor].lane;
+    const std::string lane = step == Step::None ? ""
+                             : step == Step::Unit
+                                 ? " + base"
+                                 : " + base * " + integer(slots_.strides[tensor].back());
+    pointer('b', tensor, name('a', i) + serialOffset(tensor) + lane);
+  }
+  for (const LoopStore& store : pass.stores) {
+    const auto tensor = static_cast<size_t>(store.tensor);
+    const std::string b = name('b', store.tensor);
+    pointer('c', tensor,
+            streamsStore(store)
+                ? integer(slots_.streams) + " != 0 ? " + name('w', store.tensor) + " : " + b
+                : b);
+  }
+  if (prefetches) {
+    prefetchNext();
+  }
+  pointerLetter_ = 'b';
+  if (pass.folds.empty() || kernel_.hasLaneAccumulators()) {
+    simd();
+    open("for (int64 j = 0; j < m; ++j)");
+    elements(pass, "j");
+    close();
+  } else {
+    const std::string lanes = std::to_string(lanesOf(pass));
+    line("int64 k = 0;");
+    open("for (; k + " + lanes + " <= m; k += " + lanes + ")");
+    simd();
+    open("for (int64 l = 0; l < " + lanes + "; ++l)");
+    line("const int64 j = k + l;");
+    elements(pass, "l");
+    close();
+    close();
+    open("for (int64 l = 0; k + l < m; ++l)");
+    line("const int64 j = k + l;");
+    elements(pass, "l");
+    close();
+  }
+  for (const LoopStore& store : pass.stores) {
+    if (streamsStore(store)) {
+      open("if (" + integer(slots_.streams) + " != 0)");
+      line("streamOut(" + name('b', store.tensor) + ", " + name('w', store.tensor) +
+           ", m * int64(sizeof(" + name('w', store.tensor) + "[0])));");
+      close();
+    }
+  }
+  close();
+}
+
+void CpuPrinter::prefetchNext() {
+  const size_t passes = kernel_.passes.size();
+  const auto number = static_cast<size_t>(passNumber_);
+  open("if (" + integer(slots_.prefetches) + " != 0)");
+  for (size_t i = 0; i < kernel_.tensors.size(); ++i) {
+    const LoopTensor& tensor = kernel_.tensors[i];
+    if (tensor.isOutput || tensor.lane != Step::Unit) {
+      continue;
+    }
+    std::string from = name('a', static_cast<int64_t>(i)) + " + base";
+    if (passes == 1) {
+      from += " + m";
+    } else if (tensor.parallel.empty() || tensor.parallel.back() == Step::None) {
+      continue;
+    } else {
+      from += " + " + integer(slots_.strides[i][tensor.parallel.size() - 1]);
+    }
+    const std::string share = passes == 1 ? "m" : "m / " + std::to_string(passes);
+    line("prefetch(" + from +
+         (number == 0 ? "" : " + " + std::to_string(number) + " * (" + share + ")") + ", (" +
+         share + ") * int64(sizeof(" + name('a', static_cast<int64_t>(i)) + "[0])));");
+  }
+  close();
+}
+
+void CpuPrinter::elements(const LoopPass& pass, const std::string& lane) {
+  for (NodeId id : pass.restored) {
+    restore(id, name('g', id) + "[base + j]");
+  }
+  if (kernel_.hasLaneAccumulators()) {
+    std::vector<NodeId> users = pass.nodes;
+    users.insert(users.end(), pass.folds.begin(), pass.folds.end());
+    restoreKept(users, pass.nodes, "base + ");
+  }
+  for (NodeId id : pass.nodes) {
+    define(id);
+  }
+  for (NodeId id : pass.staged) {
+    line(name('g', id) + "[base + j] = " + valueName(id) + ";");
+  }
+  for (NodeId id : pass.folds) {
+    const Node& node = graph_.node(id);
+    const std::string f =
+        name('f', id) + "[" + (kernel_.hasLaneAccumulators() ? "base + " + lane : lane) + "]";
+    line(f + " = " + combined(id, f, operandText(graph_, node.operands[0], node.compute)) + ";");
+  }
+  for (const LoopStore& store : pass.stores) {
+    line(elementOf(name('c', store.tensor), static_cast<size_t>(store.tensor)) + " = " +
+         storedText(store) + ";");
+  }
+}
+
+}  // namespace meshfuse

@@ -1,0 +1,109 @@
+// Prints a kernel of loop IR as C++: what cpu_text.cpp (the kernel), cpu_values.cpp (its values) and cpu_passes.cpp (its passes)
+// share.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "meshfuse/lowering/kernel_integers.h"
+#include "meshfuse/lowering/loop_kernel.h"
+
+namespace meshfuse {
+
+/// One kernel on its way into text.
+class CpuPrinter {
+ public:
+  explicit CpuPrinter(const LoopKernel& kernel);
+
+  std::string print() &&;
+
+ private:
+  /// Elements between two writes past the caches: the buffers of a few results stay in the level-1 cache.
+  static constexpr int kChunk = 1024;
+
+  static std::string name(char letter, int64_t index) { return letter + std::to_string(index); }
+  static std::string integer(int32_t slot) { return "s[" + std::to_string(slot) + "]"; }
+
+  void line(const std::string& content);
+  void open(const std::string& content);
+  void close();
+
+  /// The value of a node, not rounded yet where its type has fewer bits than a float.
+  std::string valueText(NodeId id);
+  /// Whether a node divides elements of the lane by a number that they share: its reciprocal is computed once.
+  bool dividesByRowValue(const Node& node) const;
+  bool varies(NodeId id) const;
+  std::string foldText(NodeId id) const;
+  std::string elementOf(const std::string& pointer, size_t tensor) const;
+  std::string readText(const Node& node);
+  void define(NodeId id);
+  std::string storedText(const LoopStore& store);
+
+  void body();
+  std::string pointerType(size_t tensor);
+  void pointer(char letter, size_t tensor, const std::string& value);
+  /// Whether a store of a pass can go past the caches.
+  bool streamsStore(const LoopStore& store) const;
+  bool streamsAny() const;
+  void buffer(const std::string& type, const std::string& label, int64_t elements);
+  void buffers();
+  /// Partial results of a reduced lane side by side: enough for the latency of an addition, fewer where a pass has much else.
+  int lanesOf(const LoopPass& pass) const;
+  void parallelIndices();
+  /// The loop that is split is the outermost serial one, or the lane.
+  std::string splitExtent() const;
+  std::string offset(size_t tensor) const;
+  void section(const LoopSection& section);
+  /// What is stored once for all parts of a split reduction: by the first part in the last call.
+  template <class Stores>
+  void onlyOnce(Stores stores) {
+    if (kernel_.isSplit) {
+      open("if (call == last && part == 0)");
+    }
+    stores();
+    if (kernel_.isSplit) {
+      close();
+    }
+  }
+
+  /// A value from a buffer, in both forms where it has two.
+  void restore(NodeId id, const std::string& element);
+  /// Lane values of earlier sections that `users` need, from their arrays; `own` are computed here.
+  void restoreKept(const std::vector<NodeId>& users, const std::vector<NodeId>& own,
+                   const std::string& base = "");
+  bool isKept(NodeId id) const;
+  void simd();
+  void pass(const LoopPass& pass, int number);
+  void serialLoops(const LoopPass& pass);
+  /// Where the parts of a fold leave their results: by whole iteration, part and element of the lane block.
+  std::string partialOf(NodeId id, const std::string& part) const;
+  void leavePartial(NodeId id);
+  void takePartials(NodeId id);
+  std::string identityText(NodeId id);
+  std::string combined(NodeId id, const std::string& a, const std::string& b);
+  void combine(NodeId id, int lanes);
+  std::string serialOffset(size_t tensor) const;
+  /// Tensors that a pass touches.
+  std::set<int32_t> tensorsOf(const LoopPass& pass) const;
+  void chunks(const LoopPass& pass);
+  /// Asks for what the next iteration reads, a part of it in each pass, so that memory is busy while this one computes. With one
+  /// pass that is the next chunk.
+  void prefetchNext();
+  /// What a pass does for element `j` of the chunk; `lane` is the accumulator's.
+  void elements(const LoopPass& pass, const std::string& lane);
+
+  const LoopKernel& kernel_;
+  const KernelGraph& graph_;
+  const IntegerSlots slots_;
+  std::string body_;
+  int indent_ = 0;
+  char pointerLetter_ = 'a';
+  int passNumber_ = 0;
+  bool checksZero_ = false;
+  std::map<NodeId, int64_t> splitFolds_;  // their places among the tables of partial results
+};
+
+}  // namespace meshfuse

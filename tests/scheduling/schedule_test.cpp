@@ -1,0 +1,78 @@
+// Sizes and strides in, schedules as text out.
+#include "meshfuse/scheduling/schedule.h"
+
+#include <gtest/gtest.h>
+
+namespace meshfuse {
+namespace {
+
+const CacheSizes kCaches{.level2Bytes = 1 << 20, .lastLevelBytes = 1 << 24, .threads = 2};
+
+NestAccess reads(std::vector<int64_t> strides) { return {4, false, std::move(strides)}; }
+NestAccess writes(std::vector<int64_t> strides) { return {4, true, std::move(strides)}; }
+
+TEST(Schedule, ContiguousLoopsRunAsOne) {
+  const Nest nest{{64, 512}, {0, 0}, {reads({512, 1}), writes({512, 1})}, 1, 0};
+  EXPECT_EQ(toText(chooseSchedule(nest, kCaches)), "lane l0*l1");
+}
+
+TEST(Schedule, ABroadcastRowKeepsLoopsApart) {
+  const Nest nest{{64, 512}, {0, 0}, {reads({512, 1}), reads({0, 1}), writes({512, 1})}, 1, 0};
+  EXPECT_EQ(toText(chooseSchedule(nest, kCaches)), "parallel l0 lane l1");
+}
+
+TEST(Schedule, LoopsFollowTheMemoryThatIsWritten) {
+  const Nest nest{{512, 64}, {0, 0}, {reads({1, 512}), writes({1, 512})}, 1, 0};
+  EXPECT_EQ(toText(chooseSchedule(nest, kCaches)), "lane l1*l0");
+}
+
+TEST(Schedule, ARowSumHasAReducedLane) {
+  const Nest nest{{64, 512}, {0, 1}, {reads({512, 1}), writes({1, 0})}, 1, 0};
+  EXPECT_EQ(toText(chooseSchedule(nest, kCaches)), "parallel l0 lane l1 reduced");
+}
+
+TEST(Schedule, AColumnSumRunsRowsAroundTheLane) {
+  const Nest nest{{64, 512}, {1, 0}, {reads({512, 1}), writes({0, 1})}, 1, 0};
+  EXPECT_EQ(toText(chooseSchedule(nest, kCaches)), "serial l0 lane l1");
+}
+
+TEST(Schedule, AShortNormalizedRowIsKept) {
+  Nest nest{{64, 512}, {0, 1}, {reads({512, 1}), writes({512, 1})}, 20, 4};
+  EXPECT_EQ(toText(chooseSchedule(nest, kCaches)), "parallel l0 lane l1 reduced keeps rows");
+  nest.extents[1] = kRowElements + 1;
+  for (NestAccess& access : nest.accesses) {
+    access.strides[0] = kRowElements + 1;
+  }
+  EXPECT_EQ(toText(chooseSchedule(nest, kCaches)), "parallel l0 lane l1 reduced");
+}
+
+TEST(Schedule, NoElementsAreNoIterations) {
+  const Nest nest{{0, 512}, {0, 0}, {reads({512, 1}), reads({0, 1}), writes({512, 1})}, 1, 0};
+  EXPECT_EQ(chooseSchedule(nest, kCaches).iterations, 0);
+}
+
+TEST(Schedule, ASumOfNoElementsIsWritten) {
+  const Nest nest{{64, 0}, {0, 1}, {reads({0, 1}), writes({1, 0})}, 1, 0};
+  EXPECT_GT(chooseSchedule(nest, kCaches).iterations, 0);
+}
+
+TEST(Schedule, BlocksCoverTheLane) {
+  const Nest nest{{100'001}, {0}, {reads({1}), writes({1})}, 50, 0};
+  const Schedule schedule = chooseSchedule(nest, kCaches);
+  EXPECT_GT(schedule.laneBlocks, 1);
+  EXPECT_GE(schedule.laneBlocks * schedule.laneBlock, 100'001);
+  EXPECT_LT((schedule.laneBlocks - 1) * schedule.laneBlock, 100'001);
+  EXPECT_EQ(schedule.iterations, schedule.laneBlocks);
+}
+
+TEST(Schedule, OnlyResultsThatTheLastLevelCannotHoldPassTheCaches) {
+  const auto streams = [](int64_t elements) {
+    const Nest nest{{elements}, {0}, {reads({1}), writes({1})}, 1, 0};
+    return chooseSchedule(nest, kCaches).streams;
+  };
+  EXPECT_FALSE(streams(1 << 16));
+  EXPECT_TRUE(streams(1 << 24));
+}
+
+}  // namespace
+}  // namespace meshfuse

@@ -1,0 +1,162 @@
+// Fusions as text in, groups as text out.
+#include "meshfuse/scheduling/segment.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "meshfuse/ir/parse.h"
+#include "meshfuse/ops/op_info.h"
+
+namespace meshfuse {
+namespace {
+
+std::string groupsOf(const std::string& text, const SegmentOptions& options = {}) {
+  const Fusion fusion = parse(text, [](std::string_view name) { return findOp(name); });
+  std::string result;
+  for (const Group& group : segment(fusion, options)) {
+    result += toText(fusion, group) + "\n";
+  }
+  return result;
+}
+
+const std::string kX = "input tv0: Float[8, 6] contiguity(t, t)\n";
+
+TEST(Segment, AChainIsOneKernel) {
+  EXPECT_EQ(
+      groupsOf(kX + "tv1: Float[8, 6] = exp(tv0)\n"
+                    "tv2: Float[8, 6] = neg(tv1)\n"
+                    "output tv2\n"),
+      "kernel [l0, l1] tv1[l0, l1] = exp(tv0[l0, l1]); tv2[l0, l1] = neg(tv1[l0, l1]) -> tv2\n");
+}
+
+TEST(Segment, ADiamondIsOneKernel) {
+  EXPECT_EQ(groupsOf(kX + "tv1: Float[8, 6] = exp(tv0)\n"
+                          "tv2: Float[8, 6] = neg(tv0)\n"
+                          "tv3: Float[8, 6] = add(tv1, tv2)\n"
+                          "output tv3\n"),
+            "kernel [l0, l1] tv1[l0, l1] = exp(tv0[l0, l1]); tv2[l0, l1] = neg(tv0[l0, l1]); "
+            "tv3[l0, l1] = add(tv1[l0, l1], tv2[l0, l1]) -> tv3\n");
+}
+
+TEST(Segment, TwoResultsOfOneInputAreOneKernel) {
+  EXPECT_EQ(groupsOf(kX + "tv1: Float[8, 6] = exp(tv0)\n"
+                          "tv2: Float[8, 6] = neg(tv0)\n"
+                          "output tv1\n"
+                          "output tv2\n"),
+            "kernel [l0, l1] tv1[l0, l1] = exp(tv0[l0, l1]); tv2[l0, l1] = neg(tv0[l0, l1]) -> "
+            "tv1, tv2\n");
+}
+
+TEST(Segment, AComputedRowIsNotComputedAgainForEveryRow) {
+  EXPECT_EQ(groupsOf(kX + "input tv1: Float[b1, 6] contiguity(n, t)\n"
+                          "tv2: Float[b1, 6] = exp(tv1)\n"
+                          "tv3: Float[8, 6] = add(tv0, tv2)\n"
+                          "output tv3\n"),
+            "kernel [l0] tv2[., l0] = exp(tv1[., l0]) -> tv2\n"
+            "kernel [l0, l1] tv3[l0, l1] = add(tv0[l0, l1], tv2[., l1]) -> tv3\n");
+}
+
+TEST(Segment, ASoftmaxIsOneKernel) {
+  EXPECT_EQ(
+      groupsOf(kX + "tv1: Float[8, b1] = max(tv0, [1], True, Null)\n"
+                    "tv2: Float[8, 6] = sub(tv0, tv1)\n"
+                    "tv3: Float[8, 6] = exp(tv2)\n"
+                    "tv4: Float[8, b1] = sum(tv3, [1], True, Null)\n"
+                    "tv5: Float[8, 6] = truediv(tv3, tv4)\n"
+                    "output tv5\n"),
+      "kernel [l0, l1: reduced] tv1[l0, .] = max(tv0[l0, l1]); tv2[l0, l1] = sub(tv0[l0, l1], "
+      "tv1[l0, .]); tv3[l0, l1] = exp(tv2[l0, l1]); tv4[l0, .] = sum(tv3[l0, l1]); "
+      "tv5[l0, l1] = truediv(tv3[l0, l1], tv4[l0, .]) -> tv5\n");
+}
+
+TEST(Segment, ReductionsOverOtherDimensionsAreTwoKernels) {
+  EXPECT_EQ(
+      groupsOf(kX + "tv1: Float[8, 6] = exp(tv0)\n"
+                    "tv2: Float[8] = sum(tv1, [1], False, Null)\n"
+                    "tv3: Float[6] = sum(tv1, [0], False, Null)\n"
+                    "output tv2\n"
+                    "output tv3\n"),
+      "kernel [l0, l1: reduced] tv1[l0, l1] = exp(tv0[l0, l1]); tv2[l0] = sum(tv1[l0, l1]) -> "
+      "tv1, tv2\n"
+      "kernel [l0: reduced, l1] tv3[l1] = sum(tv1[l0, l1]) -> tv3\n");
+}
+
+const std::string kSquare = "input tv0: Float[8, 8] contiguity(t, t)\n";
+
+TEST(Segment, AnInputAndItsTransposeAreReadByOneKernel) {
+  EXPECT_EQ(groupsOf(kSquare + "tv1: Float[8, 8] = permute(tv0, [1, 0])\n"
+                               "tv2: Float[8, 8] = add(tv0, tv1)\n"
+                               "output tv2\n"),
+            "kernel [l0, l1] tv1[l1, l0] = permute(tv0[l0, l1]); tv2[l1, l0] = add(tv0[l1, l0], "
+            "tv1[l1, l0]) -> tv2\n");
+}
+
+TEST(Segment, AComputedValueAndItsTransposeAreTwoKernels) {
+  EXPECT_EQ(groupsOf(kSquare + "tv1: Float[8, 8] = exp(tv0)\n"
+                               "tv2: Float[8, 8] = permute(tv1, [1, 0])\n"
+                               "tv3: Float[8, 8] = add(tv1, tv2)\n"
+                               "output tv3\n"),
+            "kernel [l0, l1] tv1[l0, l1] = exp(tv0[l0, l1]); tv2[l1, l0] = permute(tv1[l0, l1]) -> "
+            "tv1, tv2\n"
+            "kernel [l0, l1] tv3[l0, l1] = add(tv1[l0, l1], tv2[l0, l1]) -> tv3\n");
+}
+
+TEST(Segment, ALibraryCallStandsBetweenKernels) {
+  EXPECT_EQ(groupsOf(kX + "tv1: Float[8, 6] = exp(tv0)\n"
+                          "tv2: Float[8, 6] = cumsum(tv1, 1, None)\n"
+                          "tv3: Float[8, 6] = neg(tv2)\n"
+                          "output tv3\n"),
+            "kernel [l0, l1] tv1[l0, l1] = exp(tv0[l0, l1]) -> tv1\n"
+            "call tv2 = cumsum(tv1) -> tv2\n"
+            "kernel [l0, l1] tv3[l0, l1] = neg(tv2[l0, l1]) -> tv3\n");
+}
+
+TEST(Segment, ASegmentSetEndsItsKernel) {
+  EXPECT_EQ(groupsOf(kX + "tv1: Float[8, 6] = exp(tv0)\n"
+                          "tv2: Float[8, 6] = segment_set(tv1)\n"
+                          "tv3: Float[8, 6] = neg(tv2)\n"
+                          "output tv3\n"),
+            "kernel [l0, l1] tv1[l0, l1] = exp(tv0[l0, l1]); tv2[l0, l1] = segment_set(tv1[l0, "
+            "l1]) -> tv2\n"
+            "kernel [l0, l1] tv3[l0, l1] = neg(tv2[l0, l1]) -> tv3\n");
+}
+
+TEST(Segment, ViewsAloneAreNoKernel) {
+  EXPECT_EQ(groupsOf(kX + "tv1: Float[6, 8] = permute(tv0, [1, 0])\n"
+                          "output tv1\n"),
+            "call tv1 = permute(tv0) -> tv1\n");
+}
+
+TEST(Segment, WhatNoResultNeedsIsLeftOut) {
+  EXPECT_EQ(groupsOf(kX + "tv1: Float[8, 6] = exp(tv0)\n"
+                          "tv2: Float[8, 6] = neg(tv0)\n"
+                          "output tv2\n"),
+            "kernel [l0, l1] tv2[l0, l1] = neg(tv0[l0, l1]) -> tv2\n");
+}
+
+TEST(Segment, AKernelHasAtMostSoManyCalls) {
+  EXPECT_EQ(
+      groupsOf(kX + "tv1: Float[8, 6] = exp(tv0)\n"
+                    "tv2: Float[8, 6] = neg(tv1)\n"
+                    "tv3: Float[8, 6] = abs(tv2)\n"
+                    "output tv3\n",
+               {.maxCalls = 2}),
+      "kernel [l0, l1] tv1[l0, l1] = exp(tv0[l0, l1]); tv2[l0, l1] = neg(tv1[l0, l1]) -> tv2\n"
+      "kernel [l0, l1] tv3[l0, l1] = abs(tv2[l0, l1]) -> tv3\n");
+}
+
+// A kernel would write such a view once an element of the loop that it lacks, and not at all where that loop has none.
+TEST(Segment, AResultThatLacksALoopOfTheKernelIsMadeOutside) {
+  EXPECT_EQ(groupsOf("input tv0: Float[8, 0] contiguity(t, t)\n"
+                     "input tv1: Float[8, b1] contiguity(t, n)\n"
+                     "tv2: Float[8, 0] = mul(tv0, tv1)\n"
+                     "tv3: Float[8] = squeeze(tv1, [1], False)\n"
+                     "output tv2\n"
+                     "output tv3\n"),
+            "call tv3 = squeeze(tv1) -> tv3\n"
+            "kernel [l0, l1] tv2[l0, l1] = mul(tv0[l0, l1], tv1[l0, .]) -> tv2\n");
+}
+
+}  // namespace
+}  // namespace meshfuse
