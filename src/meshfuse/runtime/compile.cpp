@@ -244,7 +244,7 @@ bool isCompilable(const Fusion& fusion, std::span<const ArgView> args) {
          std::ranges::none_of(fusion.vals(), isPacked);
 }
 
-std::optional<HostProgram> compile(Fusion& fusion, TensorLayouts arguments, int64_t rank,
+std::optional<HostProgram> compile(Fusion& fusion, TensorLayouts&& arguments, int64_t rank,
                                    ProgramClasses& classes) {
   PassRunner passes;
   const std::shared_ptr<ProgramClass> programClass = classes.get(classKeyOf(fusion));

@@ -19,11 +19,12 @@ namespace meshfuse {
 
 namespace {
 
-/// `self` is copied, which keeps its definition: another thread may define the object anew meanwhile.
 void compileFor(const DefinitionObject& self, nb::handle inputs) {
-  const DefinitionObject object = self;
+  // Kept for the call: another thread may define the object anew meanwhile.
+  DefinitionObject kept;
+  kept.definition = self.definition;
+  FusionExecutor& executor = definitionToRun(kept).executor();
   CallArguments arguments;
-  FusionExecutor& executor = definitionToRun(object).executor();
   arguments.collect(inputs.ptr());
   executor.compile(arguments.views(), arguments.context());
 }
