@@ -194,6 +194,7 @@ std::shared_ptr<KernelVariant> variantFor(KernelTemplate& kernel, const Schedule
   auto variant = std::make_shared<KernelVariant>();
   variant->structure = std::move(structure);
   variant->schedule = toText(schedule);
+  variant->loops = toText(loops);
   variant->slots = integerSlots(loops);
   variant->calls = loops.calls();
   variant->lastCallIsSplit = loops.lastCallIsSplit();
