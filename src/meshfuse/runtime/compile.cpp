@@ -134,8 +134,7 @@ bool build(std::vector<KernelLaunch>& launches) {
 std::string launchesText(const std::vector<KernelLaunch>& launches, bool withText) {
   std::string text;
   for (const KernelLaunch& launch : launches) {
-    text += withText ? launch.kernel->text
-                     : launch.kernel->schedule + "\n" + launch.kernel->loops;
+    text += withText ? launch.kernel->text : launch.kernel->schedule + "\n" + launch.kernel->loops;
   }
   return text;
 }
