@@ -29,6 +29,7 @@ class CompiledText {
     const std::string command = std::string(compiler == nullptr ? "c++" : compiler) + " " +
                                 kKernelFlags + " " + moreFlags + " -o " + path("kernel.so") + " " +
                                 path("kernel.cpp") + " 2> " + path("report");
+    // A test names its compiler: NOLINTNEXTLINE(bugprone-command-processor)
     EXPECT_EQ(std::system(command.c_str()), 0) << report() << "\n" << text;
     library_ = dlopen(path("kernel.so").c_str(), RTLD_NOW | RTLD_LOCAL);
     EXPECT_NE(library_, nullptr) << dlerror();

@@ -46,8 +46,16 @@ inline std::string kernelText(const PointwiseRow& row, PrimType type, OpTypes ty
           ";\n#pragma omp simd\n  for (int64 i = 0; i < n; ++i) {\n";
   for (int32_t i = 0; i < row.arity; ++i) {
     const std::string index = std::to_string(i);
-    text += isCondition(row, i) ? "    const bool x0 = convert<bool>(v0[i]);\n"
-                                : "    const T x" + index + " = convert<T>(v" + index + "[i]);\n";
+    if (isCondition(row, i)) {
+      text += "    const bool x0 = convert<bool>(v0[i]);\n";
+    } else {
+      text.append("    const T x")
+          .append(index)
+          .append(" = convert<T>(v")
+          .append(index)
+          .append("[i]);\n");
+    }
+    \n ";
   }
   return text + "    y[i] = convert<" + std::string(deviceTypeName(types.result)) + ">(" +
          std::string(row.device) + ");\n  }\n}\n";

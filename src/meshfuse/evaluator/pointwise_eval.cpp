@@ -51,13 +51,6 @@ at::Tensor operandOf(const PolymorphicValue& value, at::ScalarType dtype, at::De
   return toTensor(value, device).to(dtype);
 }
 
-/// Classes whose results a wrapped number would make wrong; sums, products and bits wrap as the elements do.
-bool needsWholeNumber(DtypeClass types) {
-  return types == DtypeClass::Compare || types == DtypeClass::Order ||
-         types == DtypeClass::PromoteReal || types == DtypeClass::Select ||
-         types == DtypeClass::KeepFirst;
-}
-
 /// ATen has few functions of floats of 8 bits and less and of UInt64: Float holds all values of the former, Int the bits of the latter, which
 /// are all that rows on it look at.
 at::ScalarType calculationType(PrimType compute) {

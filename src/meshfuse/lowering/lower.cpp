@@ -31,6 +31,7 @@ class Lowering {
 
   LoopKernel lower() && {
     takeTensors();
+    widenLongSums();
     kernel_.parallelLoops = static_cast<int32_t>(schedule_.parallel.size());
     kernel_.serialLoops = static_cast<int32_t>(schedule_.serial.size());
     kernel_.laneLoops = lane_;
@@ -71,6 +72,16 @@ class Lowering {
            });
   }
   bool variesAlongLane(NodeId id) const { return (graph().node(id).loops & lane_) != 0; }
+
+  /// Along serial loops one number takes all terms, one after the other: in Float the error would grow with their count.
+  void widenLongSums() {
+    for (Node& node : kernel_.graph.nodes) {
+      if (node.kind == NodeKind::Fold && node.compute == PrimType::Float &&
+          node.fold == ReduceKind::Sum && !schedule_.serial.empty()) {
+        node.compute = PrimType::Double;
+      }
+    }
+  }
 
   void takeTensors() {
     const size_t reads = graph().reads.size();

@@ -260,4 +260,10 @@ DimMap pointwiseDimMap(const OpCall& call) {
   return map;
 }
 
+bool needsWholeNumber(DtypeClass types) noexcept {
+  return types == DtypeClass::Compare || types == DtypeClass::Order ||
+         types == DtypeClass::PromoteReal || types == DtypeClass::Select ||
+         types == DtypeClass::KeepFirst;
+}
+
 }  // namespace meshfuse

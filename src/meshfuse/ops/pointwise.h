@@ -51,4 +51,7 @@ OpTypes pointwiseTypes(const OpCall& call);
 /// The dimension map of an elementwise op over `tensors`, with torch's right-aligned broadcasting of declared broadcasts.
 DimMap pointwiseDimMap(const OpCall& call);
 
+/// Classes whose results a number that wrapped into Int32 would make wrong; sums, products and bits wrap as the elements do.
+bool needsWholeNumber(DtypeClass types) noexcept;
+
 }  // namespace meshfuse

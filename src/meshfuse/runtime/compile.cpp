@@ -13,6 +13,7 @@
 #include "meshfuse/runtime/kernel_library.h"
 #include "meshfuse/runtime/memory_plan.h"
 #include "meshfuse/runtime/pass_runner.h"
+#include "meshfuse/scheduling/loop_form.h"
 #include "meshfuse/scheduling/segment.h"
 
 namespace meshfuse {
@@ -38,6 +39,34 @@ bool isOnHost(const ArgView& arg) {
 /// Packed elements are unpacked on the way into the evaluator.
 bool isPacked(const Val& val) {
   return val.dtype() == PrimType::Float4_e2m1fn || val.dtype() == PrimType::Float4_e2m1fn_x2;
+}
+
+/// Loops leave out dimensions of one element, of which a rank may have none.
+bool isShardedInOneElement(const Val& val) {
+  return val.isTensor() && val.tensor().sharding &&
+         std::ranges::any_of(val.tensor().sharding->placements, [&](const Placement& placement) {
+           return placement.isSharded() &&
+                  val.tensor().domain[static_cast<size_t>(placement.dim)].extent == IntExpr(1);
+         });
+}
+
+/// Elements that repeat, which the evaluator's reductions take once each.
+bool repeats(const ArgView& arg) {
+  if (!arg.isTensor()) {
+    return false;
+  }
+  for (int64_t dim = 0; dim < arg.tensor->dim(); ++dim) {
+    if (arg.tensor->stride(dim) == 0 && arg.tensor->size(dim) > 1) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool hasReduction(const Fusion& fusion) {
+  return std::ranges::any_of(fusion.exprs(), [](const Expr& expr) {
+    return loopFormOf(*expr.op).kind == LoopForm::Kind::Reduction;
+  });
 }
 
 /// Library results that kernels read have the layout of fresh memory.
@@ -251,7 +280,9 @@ TensorLayouts argumentLayouts(const Fusion& fusion, std::span<const ArgView> arg
 
 bool isCompilable(const Fusion& fusion, std::span<const ArgView> args) {
   return !isSwitchedOff() && std::ranges::all_of(args, isOnHost) &&
-         std::ranges::none_of(fusion.vals(), isPacked);
+         std::ranges::none_of(fusion.vals(), isPacked) &&
+         std::ranges::none_of(fusion.vals(), isShardedInOneElement) &&
+         !(std::ranges::any_of(args, repeats) && hasReduction(fusion));
 }
 
 std::optional<HostProgram> compile(Fusion& fusion, TensorLayouts&& arguments, int64_t rank,

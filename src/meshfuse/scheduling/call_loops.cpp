@@ -4,6 +4,7 @@
 
 #include "meshfuse/ops/infer.h"
 #include "meshfuse/ops/op_info.h"
+#include "meshfuse/ops/pointwise.h"
 #include "meshfuse/ops/reshard.h"
 
 namespace meshfuse {
@@ -20,6 +21,23 @@ bool isKernelType(PrimType type) {
     default:
       return true;
   }
+}
+
+/// Whether a number may be one that Int32 does not hold, where that would make a comparison wrong: only the evaluator tells.
+bool mayNotHoldNumber(const Fusion& fusion, const OpInfo& op, const Expr& expr,
+                      std::span<const TensorType> tensors) {
+  if (!op.isPointwise() ||
+      !needsWholeNumber(pointwiseRows()[static_cast<size_t>(op.pointwiseRow)].types) ||
+      pointwiseTypes({&op, &fusion, expr.args, tensors}).compute != PrimType::Int32) {
+    return false;
+  }
+  return std::ranges::any_of(expr.args, [&](const Arg& arg) {
+    if (const Scalar* number = std::get_if<Scalar>(&arg)) {
+      return number->isInt() && static_cast<int32_t>(number->toInt()) != number->toInt();
+    }
+    const ValId* val = std::get_if<ValId>(&arg);
+    return val != nullptr && !fusion.val(*val).isTensor();
+  });
 }
 
 bool hasSimpleDims(const std::vector<std::vector<DimFactors>>& tensors) {
@@ -162,6 +180,9 @@ std::optional<CallShape> kernelShapeOf(const Fusion& fusion, ExprId id) {
   }
   const OpInfo& op = infoOf(*expr.op);
   const std::vector<TensorType> tensors = tensorOperands(fusion, expr.args);
+  if (mayNotHoldNumber(fusion, op, expr, tensors)) {
+    return std::nullopt;
+  }
   call.map = op.dimMap({&op, &fusion, expr.args, tensors});
   if (!hasSimpleDims(call.map.inputs) || !hasSimpleDims(call.map.outputs)) {
     return std::nullopt;
