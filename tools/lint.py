@@ -32,7 +32,12 @@ CPP_FOLDERS = ("src", "tests", "bench", "examples", "device")
 PYTHON_FOLDERS = ("python", "tests", "tools", "bench", "examples")
 TYPED_FOLDERS = ("python", "tools", "examples")
 # Flags that only the compiler of the build understands.
-GCC_ONLY_FLAGS = {"-fno-semantic-interposition", "-fopenmp"}
+GCC_ONLY_FLAGS = {
+    "-fno-semantic-interposition",
+    "-fopenmp",
+    "-fno-tree-pre",
+    "-fno-thread-jumps",
+}
 
 BATCH_SIZE = 8
 
