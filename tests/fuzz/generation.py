@@ -8,6 +8,7 @@ import random
 from dataclasses import dataclass
 
 import torch
+from library_steps import library_step
 from programs import (
     LAYOUTS,
     TORCH_TYPES,
@@ -22,112 +23,7 @@ from programs import (
     size_of,
 )
 from stepwise import run_step
-
-FLOATS = ["Float", "Double", "Half", "BFloat16"]
-WHOLE = ["Int", "Int32"]
-COMPLEX = ["ComplexFloat", "ComplexDouble"]
-SIZES = [0, 1, 2, 3, 4, 5, 7, 8, 16, 17, 33, 64, 100, 257, 1100, 2100]
-MOST_ELEMENTS = 20_000
-
-UNARY = [
-    "abs",
-    "acos",
-    "acosh",
-    "asin",
-    "asinh",
-    "atan",
-    "atanh",
-    "bitwise_not",
-    "ceil",
-    "cos",
-    "cosh",
-    "erf",
-    "erfc",
-    "erfcinv",
-    "erfinv",
-    "exp",
-    "exp2",
-    "expm1",
-    "floor",
-    "frac",
-    "imag",
-    "isfinite",
-    "isinf",
-    "isnan",
-    "isneginf",
-    "isposinf",
-    "isreal",
-    "lgamma",
-    "log",
-    "log10",
-    "log1p",
-    "log2",
-    "logical_not",
-    "neg",
-    "real",
-    "reciprocal",
-    "relu",
-    "round",
-    "rsqrt",
-    "segment_set",
-    "set",
-    "sigmoid",
-    "sign",
-    "signbit",
-    "silu",
-    "sin",
-    "sinh",
-    "sqrt",
-    "tan",
-    "tanh",
-    "trunc",
-]
-BINARY = [
-    "add",
-    "atan2",
-    "bitwise_and",
-    "bitwise_left_shift",
-    "bitwise_or",
-    "bitwise_right_shift",
-    "bitwise_xor",
-    "complex",
-    "div",
-    "eq",
-    "fmod",
-    "gcd",
-    "ge",
-    "gt",
-    "le",
-    "logical_and",
-    "logical_or",
-    "logical_right_shift",
-    "lt",
-    "maximum",
-    "minimum",
-    "mod",
-    "mul",
-    "ne",
-    "nextafter",
-    "pow",
-    "remainder",
-    "sub",
-    "truediv",
-]
-TERNARY = ["lerp", "threshold", "where"]
-COMMON = [
-    "add",
-    "sub",
-    "mul",
-    "neg",
-    "abs",
-    "maximum",
-    "exp",
-    "tanh",
-    "where",
-    "truediv",
-    "relu",
-    "set",
-]
+from vocabulary import BINARY, COMMON, COMPLEX, FLOATS, MOST_ELEMENTS, SIZES, TERNARY, UNARY, WHOLE
 
 
 @dataclass
@@ -310,10 +206,7 @@ class Generator:
         if op == "where":
             conditions = [n for n in self.tensors() if self.values[n].dtype == "Bool"]
             fitting = [n for n in conditions if self.broadcast([shape, self.values[n].shape])]
-            if fitting:
-                operands = [self.random.choice(fitting)]
-            else:
-                operands = [self.new_input(shape, "Bool")]
+            operands = [self.random.choice(fitting)] if fitting else [self.new_input(shape, "Bool")]
         texts = ["{0}"]
         while len(texts) < arity:
             chance = self.random.random()
@@ -424,104 +317,6 @@ class Generator:
         result = (*shape[:first], merged, *shape[last + 1 :])
         return self.try_step(f"fd.ops.reshape({{0}}, [{', '.join(new)}])", [x], [result])
 
-    def library(self) -> bool:
-        x = self.pick(lambda value: len(value.shape) > 0)
-        if x is None:
-            return False
-        shape = self.values[x].shape
-        rank = len(shape)
-        at = self.random.randrange(rank)
-        dim = shape[at]
-        sizes = [size_of(dim, variant) for variant in range(self.variants)]
-        kind = self.random.choice(
-            [
-                "slice",
-                "cat",
-                "pad",
-                "cumsum",
-                "index_select",
-                "matmul",
-                "expand",
-                "select",
-                "triu",
-                "gather",
-                "argsort",
-                "linear",
-            ]
-        )
-        if kind == "slice" and dim != 1 and min(sizes) > 2:
-            ends = ", ".join(
-                f"fd.ops.size({{0}}, {d})" if d != at else str(min(sizes) - 1) for d in range(rank)
-            )
-            starts = [1 if d == at else 0 for d in range(rank)]
-            steps = [2 if d == at and self.random.random() < 0.5 else 1 for d in range(rank)]
-            length = len(range(1, min(sizes) - 1, steps[at]))
-            cut: Dim = 1 if length == 1 else (length,) * self.variants
-            return self.try_step(
-                f"fd.ops.slice({{0}}, {starts}, [{ends}], {steps})",
-                [x],
-                [(*shape[:at], cut, *shape[at + 1 :])],
-            )
-        if kind == "cat" and dim != 1:
-            y = self.pick(
-                lambda value: value.shape == shape and value.dtype == self.values[x].dtype
-            )
-            joined = tuple(2 * size for size in sizes)
-            return y is not None and self.try_step(
-                f"fd.ops.cat([{{0}}, {{1}}], {at})",
-                [x, y],
-                [(*shape[:at], joined, *shape[at + 1 :])],
-            )
-        if kind == "pad" and shape[-1] != 1:
-            longer = tuple(size_of(shape[-1], v) + 3 for v in range(self.variants))
-            return self.try_step("fd.ops.pad({0}, [1, 2])", [x], [(*shape[:-1], longer)])
-        if kind == "cumsum":
-            return self.try_step(f"fd.ops.cumsum({{0}}, {at})", [x], [shape])
-        if kind == "triu" and rank >= 2:
-            return self.try_step("fd.ops.triu({0}, 0)", [x], [shape])
-        if kind == "select" and min(sizes) > 0:
-            return self.try_step(
-                f"fd.ops.select({{0}}, fd.define_scalar(0), {at})",
-                [x],
-                [shape[:at] + shape[at + 1 :]],
-            )
-        if kind == "expand" and dim == 1:
-            wide = self.random.choice(self.dims)
-            if len(set(wide if isinstance(wide, tuple) else (wide,))) != 1 or wide[0] <= 1:  # type: ignore[index]
-                return False
-            texts = ", ".join(
-                f"fd.ops.size({{0}}, {d})" if d != at else str(wide[0])  # type: ignore[index]
-                for d in range(rank)
-            )
-            return self.try_step(
-                f"fd.ops.expand({{0}}, [{texts}])", [x], [(*shape[:at], wide, *shape[at + 1 :])]
-            )
-        if kind == "index_select" and min(sizes) > 0 and dim != 1:
-            length = self.random.choice(self.dims)
-            index = self.new_input((length,), "Int", min(sizes))
-            return self.try_step(
-                f"fd.ops.index_select({{0}}, {{1}}, {at})",
-                [x, index],
-                [(*shape[:at], length, *shape[at + 1 :])],
-            )
-        if kind == "gather" and min(sizes) > 0 and dim != 1:
-            index = self.new_input(shape, "Int", min(sizes))
-            op = self.random.choice(["gather", "take_along_axis"])
-            return self.try_step(f"fd.ops.{op}({{0}}, {{1}}, {at})", [x, index], [shape])
-        if kind == "argsort":
-            return self.try_step(f"fd.ops.argsort({{0}}, {at}, stable=True)", [x], [shape])
-        if kind in ("matmul", "linear") and rank == 2 and 1 not in shape:
-            columns = self.random.choice(self.dims)
-            dtype = self.values[x].dtype
-            if dtype not in FLOATS:
-                return False
-            if kind == "matmul":
-                y = self.new_input((shape[1], columns), dtype)
-            else:
-                y = self.new_input((columns, shape[1]), dtype)
-            return self.try_step(f"fd.ops.{kind}({{0}}, {{1}})", [x, y], [(shape[0], columns)])
-        return False
-
     # --- the program
 
     def program(self) -> Program:
@@ -541,7 +336,7 @@ class Generator:
             elif chance < 0.9:
                 self.view()
             else:
-                self.library()
+                library_step(self)
         made = [name for step in self.steps for name in step.results]
         used = {name for step in self.steps for name in step.operands}
         outputs = [name for name in made if name not in used]

@@ -55,5 +55,23 @@ TEST(KernelGraph, AReductionOfRepeatedNumbersFoldsThem) {
             "write n2\n");
 }
 
+// What repeats along the reduced loop is written for each of its elements, in a pass after the fold.
+TEST(Lower, ARepeatedResultIsWrittenAlongTheReducedLoop) {
+  KernelGraph graph = graphOf(
+      "input tv0: Float[6] contiguity(t)\n"
+      "tv1: Float[b1] = sum(tv0, [0], True, Null)\n"
+      "tv2: Float[6] = expand(tv1, [6])\n"
+      "tv3: Float[6] = neg(tv2)\n"
+      "output tv3\n");
+  const Nest nest{{6}, {1}, {{4, false, {1}}, {4, true, {1}}}, 1, 4};
+  const LoopKernel kernel = lower(std::move(graph), chooseSchedule(nest, {}));
+  ASSERT_EQ(kernel.passes.size(), 2U);
+  ASSERT_EQ(kernel.passes[1].stores.size(), 1U);
+  EXPECT_EQ(kernel.passes[1].stores[0].tensor, 1);
+  for (const LoopSection& section : kernel.sections) {
+    EXPECT_TRUE(section.stores.empty());
+  }
+}
+
 }  // namespace
 }  // namespace meshfuse

@@ -64,3 +64,27 @@ def test_the_block_from_cpp(tmp_path: Path) -> None:
     found = re.search(r"largest difference from PyTorch (\S+)", output)
     assert found is not None
     assert float(found[1]) <= 1e-5
+
+
+def test_norm_and_rope_are_one_kernel_and_equal_pytorch() -> None:
+    environment = os.environ | {"MESHFUSE_COMPILE": "1"}
+    script = (
+        "import torch, norm_and_rope as n\n"
+        "fd = n.define_norm_and_rope()\n"
+        "x = torch.randn(5, n.HEADS, n.SIZE, dtype=torch.bfloat16)\n"
+        "weight, angles = torch.rand(n.SIZE), torch.rand(5, n.SIZE // 2)\n"
+        "inputs = [*x.chunk(2, -1), *weight.chunk(2), angles.cos(), angles.sin()]\n"
+        "results = fd.execute(inputs)\n"
+        "expected = n.reference(x, weight, angles.cos(), angles.sin())\n"
+        "torch.testing.assert_close(results, list(expected))\n"
+        "assert fd.explain().count('launch kernel') == 1, fd.explain()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=EXAMPLES,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr

@@ -1,4 +1,5 @@
-"""Random fusions do the same compiled and evaluated; `make fuzz` runs more of them."""
+"""Random fusions do the same compiled and evaluated: up to 1,500 of them, as many as two and a half minutes let begin.
+`make fuzz` runs more."""
 
 import os
 import subprocess
@@ -7,15 +8,26 @@ from pathlib import Path
 
 FUZZ = Path(__file__).parents[1] / "fuzz" / "fuzz.py"
 COUNT = int(os.environ.get("MESHFUSE_FUZZ_COUNT", "1500"))
+SECONDS = int(os.environ.get("MESHFUSE_FUZZ_SECONDS", "150"))
 
 
 def test_random_fusions_do_the_same_compiled_and_evaluated():
     done = subprocess.run(
-        [sys.executable, str(FUZZ), "--count", str(COUNT), "--no-shrink", "--most-steps", "14"],
+        [
+            sys.executable,
+            str(FUZZ),
+            "--count",
+            str(COUNT),
+            "--seconds",
+            str(SECONDS),
+            "--no-shrink",
+            "--most-steps",
+            "14",
+        ],
         capture_output=True,
         text=True,
         check=False,
         timeout=1200,
     )
     assert done.returncode == 0, done.stdout[-20000:] + done.stderr[-2000:]
-    assert f"{COUNT} programs, 0 failures" in done.stdout
+    assert " programs, 0 failures" in done.stdout

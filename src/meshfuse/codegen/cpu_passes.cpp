@@ -240,7 +240,7 @@ void CpuPrinter::elements(const LoopPass& pass, const std::string& lane) {
   if (kernel_.hasLaneAccumulators()) {
     std::vector<NodeId> users = pass.nodes;
     users.insert(users.end(), pass.folds.begin(), pass.folds.end());
-    restoreKept(users, pass.nodes, "base + ");
+    restoreKept(users, pass.nodes, "base + ", pass.stores);
   }
   for (NodeId id : pass.nodes) {
     define(id);

@@ -71,9 +71,9 @@ class CpuPrinter {
 
   /// A value from a buffer, in both forms where it has two.
   void restore(NodeId id, const std::string& element);
-  /// Lane values of earlier sections that `users` need, from their arrays; `own` are computed here.
+  /// Lane values of earlier sections that `users` and `stores` need, from their arrays; `own` are computed here.
   void restoreKept(const std::vector<NodeId>& users, const std::vector<NodeId>& own,
-                   const std::string& base = "");
+                   const std::string& base = "", const std::vector<LoopStore>& stores = {});
   bool isKept(NodeId id) const;
   void simd();
   void pass(const LoopPass& pass, int number);

@@ -99,8 +99,13 @@ void CpuPrinter::restore(NodeId id, const std::string& element) {
 }
 
 void CpuPrinter::restoreKept(const std::vector<NodeId>& users, const std::vector<NodeId>& own,
-                             const std::string& base) {
+                             const std::string& base, const std::vector<LoopStore>& stores) {
   std::set<NodeId> needed;
+  for (const LoopStore& store : stores) {
+    if (isKept(store.node) && std::ranges::find(own, store.node) == own.end()) {
+      needed.insert(store.node);
+    }
+  }
   for (NodeId user : users) {
     if (graph_.node(user).kind == NodeKind::Fold && &users == &own) {
       continue;

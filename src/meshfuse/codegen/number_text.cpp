@@ -62,6 +62,8 @@ std::string foldIdentity(ReduceKind fold, PrimType type) {
       return isMax ? "-__INT64_MAX__ - 1" : "__INT64_MAX__";
     case PrimType::Int32:
       return isMax ? "-__INT32_MAX__ - 1" : "__INT32_MAX__";
+    case PrimType::UInt64:
+      return isMax ? "0" : "__UINT64_MAX__";
     default:
       return name + (isMax ? "(-__builtin_inf())" : "(__builtin_inf())");
   }

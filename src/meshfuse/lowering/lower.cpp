@@ -42,7 +42,7 @@ class Lowering {
     }
     // The last pass is for what varies along reduced loops once all folds are complete.
     const bool hasLastPass = std::ranges::any_of(graph().writes, [&](const GraphTensor& write) {
-      return isInner(write.node) && graph().node(write.node).phase == phases;
+      return isWrittenInside(write) && graph().node(write.node).phase == phases;
     });
     const auto passes = static_cast<size_t>(phases) + (hasLastPass ? 1 : 0);
     kernel_.passes.resize(passes);
@@ -62,6 +62,13 @@ class Lowering {
   bool isInner(NodeId id) const {
     const Node& node = graph().node(id);
     return !isUniform(node) && (graph().reduced == 0 || (node.loops & graph().reduced) != 0);
+  }
+  /// Whether a value is written in passes: it is made there, or repeats along a reduced loop.
+  bool isWrittenInside(const GraphTensor& write) const {
+    return graph().reduced == 0 || isInner(write.node) ||
+           std::ranges::any_of(write.loops, [&](LoopId loop) {
+             return loop != kNoLoop && ((graph().reduced >> loop) & 1U) != 0;
+           });
   }
   bool variesAlongLane(NodeId id) const { return (graph().node(id).loops & lane_) != 0; }
 
@@ -87,7 +94,7 @@ class Lowering {
       const NodeId node = graph().writes[i].node;
       const auto phase = static_cast<size_t>(graph().node(node).phase);
       const LoopStore store{static_cast<int32_t>(graph().reads.size() + i), node};
-      if (isInner(node)) {
+      if (isWrittenInside(graph().writes[i])) {
         kernel_.passes[phase].stores.push_back(store);
       } else {
         kernel_.sections[phase].stores.push_back(store);
@@ -185,6 +192,11 @@ class Lowering {
           isKept_[static_cast<size_t>(operand)] =
               isKept_[static_cast<size_t>(operand)] || !isInner(operand);
         }
+      }
+      for (const LoopStore& store : pass.stores) {
+        need(need, store.node);
+        isKept_[static_cast<size_t>(store.node)] =
+            isKept_[static_cast<size_t>(store.node)] || !isInner(store.node);
       }
     }
     for (const LoopSection& section : kernel_.sections) {

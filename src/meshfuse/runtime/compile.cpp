@@ -134,7 +134,7 @@ bool build(std::vector<KernelLaunch>& launches) {
 std::string launchesText(const std::vector<KernelLaunch>& launches, bool withText) {
   std::string text;
   for (const KernelLaunch& launch : launches) {
-    text += withText ? launch.kernel->text : launch.kernel->schedule + "\n";
+    text += withText ? launch.kernel->text : launch.kernel->schedule + "\n" + launch.kernel->loops;
   }
   return text;
 }
@@ -226,6 +226,16 @@ void placeTensors(HostProgram::Parts& parts, bool sharesMemory) {
   parts.temporaryBytes = plan.bytes;
 }
 
+std::string placesText(const HostProgram::Parts& parts) {
+  std::string text = "intermediates: " + std::to_string(parts.temporaryBytes) + " bytes\n";
+  for (const auto& [val, place] : parts.places) {
+    if (place.kind == TensorPlace::Kind::Temporary) {
+      text += parts.fusion.nameOf(val) + " at " + std::to_string(place.index) + "\n";
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 TensorLayouts argumentLayouts(const Fusion& fusion, std::span<const ArgView> args) {
@@ -274,7 +284,9 @@ std::optional<HostProgram> compile(Fusion& fusion, TensorLayouts&& arguments, in
     fusion = std::move(parts.fusion);
     return std::nullopt;
   }
-  placeTensors(parts, !passes.isSkipped("memory"));
+  passes.run(
+      "memory", [&] { return placeTensors(parts, !passes.isSkipped("memory")), 0; },
+      [&](int) { return placesText(parts); });
   return HostProgram(std::move(parts));
 }
 

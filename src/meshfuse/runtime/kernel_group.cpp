@@ -32,7 +32,9 @@ NestAccess accessOf(const GraphTensor& tensor, bool isOutput, size_t loops,
 int64_t rowBytesOf(const KernelGraph& graph) {
   const auto isLater = [&](const GraphTensor& write) {
     const Node& node = graph.node(write.node);
-    return node.phase > 0 && (node.loops & graph.reduced) != 0;
+    return node.phase > 0 && std::ranges::any_of(write.loops, [&](LoopId loop) {
+             return loop != kNoLoop && ((graph.reduced >> loop) & 1U) != 0;
+           });
   };
   int32_t phases = 0;
   for (const Node& node : graph.nodes) {
@@ -192,6 +194,7 @@ std::shared_ptr<KernelVariant> variantFor(KernelTemplate& kernel, const Schedule
   auto variant = std::make_shared<KernelVariant>();
   variant->structure = std::move(structure);
   variant->schedule = toText(schedule);
+  variant->loops = toText(loops);
   variant->slots = integerSlots(loops);
   variant->calls = loops.calls();
   variant->lastCallIsSplit = loops.lastCallIsSplit();

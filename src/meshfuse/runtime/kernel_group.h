@@ -42,6 +42,7 @@ class TensorLayouts {
 struct KernelVariant {
   std::vector<int32_t> structure;  // of its schedule
   std::string schedule;
+  std::string loops;  // its loop IR in words
   IntegerSlots slots;
   std::vector<int64_t> partialBytes;  // of one partial result, by table of a split kernel
   int32_t calls = 1;

@@ -19,7 +19,6 @@ struct PassName {
 
 /// Every pass, in the order of compile.cpp.
 constexpr auto kPasses = std::to_array<PassName>({
-    {"clean", true},
     {"segment", false},
     {"schedule", false},
     {"build", false},

@@ -18,7 +18,7 @@ struct PassTime {
 };
 
 /// `MESHFUSE_PRINT=segment,text` prints the results of those passes to the standard error stream, where they differ from what
-/// the same pass printed last in this compilation; `all` those of every pass. `MESHFUSE_SKIP=clean` leaves out passes that can
+/// the same pass printed last in this compilation; `all` those of every pass. `MESHFUSE_SKIP=memory` leaves out passes that can
 /// be left out. Both are read when a compilation begins; a name that no pass has throws UserError(Value).
 class PassRunner {
  public:

@@ -1,0 +1,109 @@
+"""Steps that libraries compute, between those of kernels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from programs import Dim, size_of
+from vocabulary import FLOATS
+
+if TYPE_CHECKING:
+    from generation import Generator
+
+
+def library_step(maker: Generator) -> bool:
+    """A call that no kernel computes."""
+    x = maker.pick(lambda value: len(value.shape) > 0)
+    if x is None:
+        return False
+    shape = maker.values[x].shape
+    rank = len(shape)
+    at = maker.random.randrange(rank)
+    dim = shape[at]
+    sizes = [size_of(dim, variant) for variant in range(maker.variants)]
+    kind = maker.random.choice(
+        [
+            "slice",
+            "cat",
+            "pad",
+            "cumsum",
+            "index_select",
+            "matmul",
+            "expand",
+            "select",
+            "triu",
+            "gather",
+            "argsort",
+            "linear",
+        ]
+    )
+    if kind == "slice" and dim != 1 and min(sizes) > 2:
+        ends = ", ".join(
+            f"fd.ops.size({{0}}, {d})" if d != at else str(min(sizes) - 1) for d in range(rank)
+        )
+        starts = [1 if d == at else 0 for d in range(rank)]
+        steps = [2 if d == at and maker.random.random() < 0.5 else 1 for d in range(rank)]
+        length = len(range(1, min(sizes) - 1, steps[at]))
+        cut: Dim = 1 if length == 1 else (length,) * maker.variants
+        return maker.try_step(
+            f"fd.ops.slice({{0}}, {starts}, [{ends}], {steps})",
+            [x],
+            [(*shape[:at], cut, *shape[at + 1 :])],
+        )
+    if kind == "cat" and dim != 1:
+        y = maker.pick(lambda value: value.shape == shape and value.dtype == maker.values[x].dtype)
+        joined = tuple(2 * size for size in sizes)
+        return y is not None and maker.try_step(
+            f"fd.ops.cat([{{0}}, {{1}}], {at})",
+            [x, y],
+            [(*shape[:at], joined, *shape[at + 1 :])],
+        )
+    if kind == "pad" and shape[-1] != 1:
+        longer = tuple(size_of(shape[-1], v) + 3 for v in range(maker.variants))
+        return maker.try_step("fd.ops.pad({0}, [1, 2])", [x], [(*shape[:-1], longer)])
+    if kind == "cumsum":
+        return maker.try_step(f"fd.ops.cumsum({{0}}, {at})", [x], [shape])
+    if kind == "triu" and rank >= 2:
+        return maker.try_step("fd.ops.triu({0}, 0)", [x], [shape])
+    if kind == "select" and min(sizes) > 0:
+        return maker.try_step(
+            f"fd.ops.select({{0}}, fd.define_scalar(0), {at})",
+            [x],
+            [shape[:at] + shape[at + 1 :]],
+        )
+    if kind == "expand" and dim == 1:
+        wide = maker.random.choice(maker.dims)
+        if len(set(wide if isinstance(wide, tuple) else (wide,))) != 1 or wide[0] <= 1:  # type: ignore[index]
+            return False
+        texts = ", ".join(
+            f"fd.ops.size({{0}}, {d})" if d != at else str(wide[0])  # type: ignore[index]
+            for d in range(rank)
+        )
+        return maker.try_step(
+            f"fd.ops.expand({{0}}, [{texts}])", [x], [(*shape[:at], wide, *shape[at + 1 :])]
+        )
+    if kind == "index_select" and min(sizes) > 0 and dim != 1:
+        length = maker.random.choice(maker.dims)
+        index = maker.new_input((length,), "Int", min(sizes))
+        return maker.try_step(
+            f"fd.ops.index_select({{0}}, {{1}}, {at})",
+            [x, index],
+            [(*shape[:at], length, *shape[at + 1 :])],
+        )
+    if kind == "gather" and min(sizes) > 0 and dim != 1:
+        index = maker.new_input(shape, "Int", min(sizes))
+        op = maker.random.choice(["gather", "take_along_axis"])
+        return maker.try_step(f"fd.ops.{op}({{0}}, {{1}}, {at})", [x, index], [shape])
+    if kind == "argsort":
+        return maker.try_step(f"fd.ops.argsort({{0}}, {at}, stable=True)", [x], [shape])
+    if kind in ("matmul", "linear") and rank == 2 and 1 not in shape:
+        columns = maker.random.choice(maker.dims)
+        dtype = maker.values[x].dtype
+        if dtype not in FLOATS:
+            return False
+        if kind == "matmul":
+            y = maker.new_input((shape[1], columns), dtype)
+        else:
+            y = maker.new_input((columns, shape[1]), dtype)
+        return maker.try_step(f"fd.ops.{kind}({{0}}, {{1}})", [x, y], [(shape[0], columns)])
+    return False
