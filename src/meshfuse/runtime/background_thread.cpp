@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <pthread.h>
+#include <sys/resource.h>
 
 #include "meshfuse/runtime/kernel_library.h"
 
@@ -18,6 +19,8 @@ namespace meshfuse {
 namespace {
 
 using Job = std::packaged_task<void()>;
+
+constexpr int kNiceness = 10;
 
 /// The thread starts with the first job.
 struct Worker {
@@ -35,6 +38,8 @@ Worker*& worker();
 void endAtExit() { endBackgroundThread(); }
 
 void work(Worker& own) {
+  // On Linux a priority is that of a thread, and of the compilers that it starts: calls that run meanwhile go first.
+  ::setpriority(PRIO_PROCESS, 0, kNiceness);
   bool isFirst = true;
   for (;;) {
     {
