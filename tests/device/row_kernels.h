@@ -49,13 +49,9 @@ inline std::string kernelText(const PointwiseRow& row, PrimType type, OpTypes ty
     if (isCondition(row, i)) {
       text += "    const bool x0 = convert<bool>(v0[i]);\n";
     } else {
-      text.append("    const T x")
-          .append(index)
-          .append(" = convert<T>(v")
-          .append(index)
-          .append("[i]);\n");
+      text.append("    const T x").append(index).append(" = convert<T>(v").append(index);
+      text.append("[i]);\n");
     }
-    \n ";
   }
   return text + "    y[i] = convert<" + std::string(deviceTypeName(types.result)) + ">(" +
          std::string(row.device) + ");\n  }\n}\n";
