@@ -2,7 +2,9 @@
 
 import gc
 import os
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import torch.distributed as dist
@@ -11,6 +13,9 @@ from torch.distributed.device_mesh import DeviceMesh
 # What the language means is tested on the evaluator, which compiles nothing; kernels have tests of their own, which compare
 # with it.
 os.environ.setdefault("MESHFUSE_COMPILE", "0")
+
+# Random programs and the tests of kernels share their lists of operations.
+sys.path.append(str(Path(__file__).parents[1] / "fuzz"))
 
 
 @pytest.fixture
