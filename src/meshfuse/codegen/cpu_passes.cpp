@@ -45,12 +45,16 @@ void CpuPrinter::pass(const LoopPass& pass, int number) {
   }
 }
 
+void CpuPrinter::openLoop(const std::string& index, const std::string& begin,
+                          const std::string& end) {
+  open("for (int64 " + index + " = " + begin + "; " + index + " < " + end + "; ++" + index + ")");
+}
+
 void CpuPrinter::serialLoops(const LoopPass& pass) {
   for (int32_t loop = 0; loop < kernel_.serialLoops; ++loop) {
     const std::string r = "r" + std::to_string(loop);
     const bool isPart = kernel_.isSplit && loop == 0;
-    open("for (int64 " + r + " = " + (isPart ? "partBegin" : "0") + "; " + r + " < " +
-         (isPart ? "partEnd" : integer(slots_.serial + loop)) + "; ++" + r + ")");
+    openLoop(r, isPart ? "partBegin" : "0", isPart ? "partEnd" : integer(slots_.serial + loop));
   }
   chunks(pass);
   for (int32_t loop = 0; loop < kernel_.serialLoops; ++loop) {
@@ -124,7 +128,8 @@ void CpuPrinter::combine(NodeId id, int lanes) {
 std::string CpuPrinter::serialOffset(size_t tensor) const {
   std::string text;
   for (int32_t loop = 0; loop < kernel_.serialLoops; ++loop) {
-    const int32_t slot = slots_.strides[tensor][static_cast<size_t>(kernel_.parallelLoops + loop)];
+    const auto at = static_cast<size_t>(kernel_.parallelLoops) + static_cast<size_t>(loop);
+    const int32_t slot = slots_.strides[tensor][at];
     if (slot >= 0) {
       text += " + r" + std::to_string(loop) + " * " + integer(slot);
     }
@@ -226,11 +231,17 @@ void CpuPrinter::prefetchNext() {
       from += " + " + integer(slots_.strides[i][tensor.parallel.size() - 1]);
     }
     const std::string share = passes == 1 ? "m" : "m / " + std::to_string(passes);
-    line("prefetch(" + from +
-         (number == 0 ? "" : " + " + std::to_string(number) + " * (" + share + ")") + ", (" +
-         share + ") * int64(sizeof(" + name('a', static_cast<int64_t>(i)) + "[0])));");
+    prefetchFrom(from, number, share, name('a', static_cast<int64_t>(i)));
   }
   close();
+}
+
+/// The part `number` of those from `from` on that have `share` elements each.
+void CpuPrinter::prefetchFrom(const std::string& from, size_t number, const std::string& share,
+                              const std::string& pointer) {
+  const std::string skipped =
+      number == 0 ? std::string() : " + " + std::to_string(number) + " * (" + share + ")";
+  line("prefetch(" + from + skipped + ", (" + share + ") * int64(sizeof(" + pointer + "[0])));");
 }
 
 void CpuPrinter::elements(const LoopPass& pass, const std::string& lane) {

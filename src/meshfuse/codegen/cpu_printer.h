@@ -25,11 +25,16 @@ class CpuPrinter {
   static constexpr int kChunk = 1024;
 
   static std::string name(char letter, int64_t index) { return letter + std::to_string(index); }
+  static std::string infix(const std::string& a, const std::string& symbol, const std::string& b) {
+    return a + symbol + b;
+  }
   static std::string integer(int32_t slot) { return "s[" + std::to_string(slot) + "]"; }
 
   void line(const std::string& content);
   void open(const std::string& content);
   void close();
+  /// `for (int64 index = begin; index < end; ++index) {`
+  void openLoop(const std::string& index, const std::string& begin, const std::string& end);
 
   /// The value of a node, not rounded yet where its type has fewer bits than a float.
   std::string valueText(NodeId id);
@@ -92,6 +97,8 @@ class CpuPrinter {
   /// Asks for what the next iteration reads, a part of it in each pass, so that memory is busy while this one computes. With one
   /// pass that is the next chunk.
   void prefetchNext();
+  void prefetchFrom(const std::string& from, size_t number, const std::string& share,
+                    const std::string& pointer);
   /// What a pass does for element `j` of the chunk; `lane` is the accumulator's.
   void elements(const LoopPass& pass, const std::string& lane);
 

@@ -167,7 +167,7 @@ void CpuPrinter::parallelIndices() {
     line("const int64 left = " + integer(slots_.lane) + " - first;");
     line("const int64 count = left < " + integer(slots_.laneBlock) +
          " ? left : " + integer(slots_.laneBlock) + ";");
-    rest = rest + " / " + integer(slots_.laneBlocks);
+    rest = infix(rest, " / ", integer(slots_.laneBlocks));
   } else {
     line("const int64 count = " + integer(slots_.lane) + ";");
   }
@@ -175,9 +175,9 @@ void CpuPrinter::parallelIndices() {
     line("const int64 q" + std::to_string(loop) + " = " + rest + ";");
     const std::string q = "q" + std::to_string(loop);
     const std::string extent = integer(slots_.parallel + loop);
-    line("const int64 i" + std::to_string(loop) + " = " + (loop == 0 ? q : q + " % " + extent) +
-         ";");
-    rest = q + " / " + extent;
+    line("const int64 i" + std::to_string(loop) + " = " +
+         (loop == 0 ? q : infix(q, " % ", extent)) + ";");
+    rest = infix(q, " / ", extent);
   }
   for (size_t i = 0; i < kernel_.tensors.size(); ++i) {
     pointer('a', i, name('t', static_cast<int64_t>(i)) + offset(i));

@@ -53,7 +53,7 @@ class Printer {
       for (Step step : *list) {
         steps += markOf(step);
       }
-      steps += " ";
+      steps += ' ';
     }
     line(0, (tensor.isOutput ? "out t" : "in t") + std::to_string(index) + ": " +
                 std::string(nameOf(tensor.type)) + " [" + steps + std::string(markOf(tensor.lane)) +

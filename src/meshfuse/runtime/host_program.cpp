@@ -324,7 +324,7 @@ std::string HostProgram::toText() const {
     for (ValId val : launch.tensors) {
       text += " " + fusion().nameOf(val);
     }
-    text += "\n";
+    text += '\n';
   }
   return text + "intermediates: " + std::to_string(parts_.temporaryBytes) + " bytes\n";
 }
