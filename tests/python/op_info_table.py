@@ -197,6 +197,7 @@ WITHOUT = {
     "grouped_mm": "no OpInfo",
     "scaled_mm": "an OpInfo for CUDA alone",
     "nv_block_quantize": "torch has no such function",
+    "cutlass_nvfp4_grouped_mm": "torch has no such function",
     "nv_grouped_block_quantize": "torch has no such function",
     "preprocess_grouped_matmul_input_sf": "torch has no such function",
 }
