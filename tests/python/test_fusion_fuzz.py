@@ -1,5 +1,4 @@
-"""Random fusions do the same compiled and evaluated: up to 1,500 of them, as many as two and a half minutes let begin.
-`make fuzz` runs more."""
+"""Random fusions do the same compiled and evaluated: the first 90 of them. `make fuzz` runs more."""
 
 import os
 import subprocess
@@ -7,7 +6,7 @@ import sys
 from pathlib import Path
 
 FUZZ = Path(__file__).parents[1] / "fuzz" / "fuzz.py"
-COUNT = int(os.environ.get("MESHFUSE_FUZZ_COUNT", "1500"))
+COUNT = int(os.environ.get("MESHFUSE_FUZZ_COUNT", "90"))
 SECONDS = int(os.environ.get("MESHFUSE_FUZZ_SECONDS", "150"))
 
 
