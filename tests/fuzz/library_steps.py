@@ -73,11 +73,10 @@ def library_step(maker: Generator) -> bool:
         )
     if kind == "expand" and dim == 1:
         wide = maker.random.choice(maker.dims)
-        if len(set(wide if isinstance(wide, tuple) else (wide,))) != 1 or wide[0] <= 1:  # type: ignore[index]
+        if len(set(wide if isinstance(wide, tuple) else (wide,))) != 1 or wide[0] <= 1:
             return False
         texts = ", ".join(
-            f"fd.ops.size({{0}}, {d})" if d != at else str(wide[0])  # type: ignore[index]
-            for d in range(rank)
+            f"fd.ops.size({{0}}, {d})" if d != at else str(wide[0]) for d in range(rank)
         )
         return maker.try_step(
             f"fd.ops.expand({{0}}, [{texts}])", [x], [(*shape[:at], wide, *shape[at + 1 :])]
