@@ -42,6 +42,23 @@ TEST(KernelGraph, AReductionOverOneElementIsTheElement) {
             "write n0\n");
 }
 
+// The bounds are numbers of the element type.
+TEST(KernelGraph, AClampIsTwoChoices) {
+  EXPECT_EQ(toText(graphOf("input tv0: Float[8, 6] contiguity(t, t)\n"
+                           "tv1: Float[8, 6] = clamp(tv0, -0.5, 1.0)\n"
+                           "output tv1\n")),
+            "n0: Float = read 0 [l0, l1]\n"
+            "n1: Double = -0.5 []\n"
+            "n2: Double = 1.0 []\n"
+            "n3: Float = -0.5 []\n"
+            "n4: Float = 1.0 []\n"
+            "n5: Bool = lt(n0, n3) [l0, l1]\n"
+            "n6: Float = where(n5, n3, n0) [l0, l1]\n"
+            "n7: Bool = gt(n6, n4) [l0, l1]\n"
+            "n8: Float = where(n7, n4, n6) [l0, l1]\n"
+            "write n8\n");
+}
+
 // The row's variance is one number; the row that is reduced again repeats it.
 TEST(KernelGraph, AReductionOfRepeatedNumbersFoldsThem) {
   EXPECT_EQ(toText(graphOf("input tv0: Float[6] contiguity(t)\n"

@@ -112,6 +112,16 @@ TEST(Segment, ALibraryCallStandsBetweenKernels) {
             "kernel [l0, l1] tv3[l0, l1] = neg(tv2[l0, l1]) -> tv3\n");
 }
 
+// Whole numbers are compared with a bound in their own range: only the library looks whether there is one.
+TEST(Segment, AClampOfWholeNumbersByAFloatOfTheCallIsTheLibrarys) {
+  const std::string call =
+      "input c0: Double\n"
+      "tv1: Int[8] = clamp(tv0, c0, 5)\n"
+      "output tv1\n";
+  EXPECT_EQ(groupsOf("input tv0: Int[8] contiguity(t)\n" + call),
+            "call tv1 = clamp(tv0, c0) -> tv1\n");
+}
+
 TEST(Segment, ASegmentSetEndsItsKernel) {
   EXPECT_EQ(groupsOf(kX + "tv1: Float[8, 6] = exp(tv0)\n"
                           "tv2: Float[8, 6] = segment_set(tv1)\n"

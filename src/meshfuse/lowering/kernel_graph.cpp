@@ -1,13 +1,12 @@
 #include "meshfuse/lowering/kernel_graph.h"
 
 #include <algorithm>
-#include <array>
-#include <map>
-#include <tuple>
 #include <unordered_map>
 
 #include "meshfuse/base/error.h"
 #include "meshfuse/base/text.h"
+#include "meshfuse/lowering/node_builder.h"
+#include "meshfuse/lowering/structured_nodes.h"
 #include "meshfuse/ops/infer.h"
 #include "meshfuse/ops/op_info.h"
 #include "meshfuse/ops/pointwise.h"
@@ -20,9 +19,7 @@ namespace {
 /// What sums of a type are kept in.
 PrimType accumulatorOf(PrimType type) { return isReducedFloat(type) ? PrimType::Float : type; }
 
-int32_t rowNamed(std::string_view name) { return findOp(name)->pointwiseRow; }
-
-class GraphBuilder {
+class GraphBuilder : private NodeBuilder {
  public:
   GraphBuilder(const Fusion& fusion, const Group& group) : fusion_(fusion), group_(group) {
     graph_.loopCount = static_cast<int32_t>(group.loops.size());
@@ -43,62 +40,6 @@ class GraphBuilder {
   }
 
  private:
-  using Key = std::tuple<NodeKind, PrimType, int32_t, std::vector<NodeId>, PrimType, ReduceKind>;
-
-  NodeId add(Node node) {
-    for (NodeId operand : node.operands) {
-      node.loops |= graph_.node(operand).loops;
-      node.phase = std::max(node.phase, graph_.node(operand).phase);
-    }
-    if (node.kind == NodeKind::Fold) {
-      node.loops &= ~graph_.reduced;
-      ++node.phase;
-    }
-    if (node.kind == NodeKind::Constant) {
-      graph_.nodes.push_back(std::move(node));
-      return static_cast<NodeId>(graph_.nodes.size() - 1);
-    }
-    const Key key{node.kind, node.type, node.index, node.operands, node.compute, node.fold};
-    const auto [found, isNew] = known_.emplace(key, static_cast<NodeId>(graph_.nodes.size()));
-    if (isNew) {
-      graph_.nodes.push_back(std::move(node));
-    }
-    return found->second;
-  }
-
-  NodeId constant(Scalar value, PrimType type) {
-    Node node;
-    node.constant = value;
-    node.type = type;
-    return add(std::move(node));
-  }
-
-  NodeId cast(NodeId operand, PrimType type) {
-    if (graph_.node(operand).type == type) {
-      return operand;
-    }
-    Node node;
-    node.kind = NodeKind::Cast;
-    node.type = type;
-    node.operands = {operand};
-    return add(std::move(node));
-  }
-
-  NodeId pointwise(int32_t row, std::vector<NodeId> operands, OpTypes types) {
-    Node node;
-    node.kind = NodeKind::Pointwise;
-    node.index = row;
-    node.type = types.result;
-    node.compute = types.compute;
-    node.operands = std::move(operands);
-    return add(std::move(node));
-  }
-
-  /// `name` of operands that all have `type`, which is the result's as well.
-  NodeId arithmetic(std::string_view name, std::vector<NodeId> operands, PrimType type) {
-    return pointwise(rowNamed(name), std::move(operands), {type, type});
-  }
-
   NodeId fold(ReduceKind kind, NodeId operand, PrimType accumulator, PrimType result) {
     if (!isFolding_) {
       return cast(cast(operand, accumulator), result);
@@ -183,7 +124,8 @@ class GraphBuilder {
       results = {pointwise(op.pointwiseRow, operands,
                            pointwiseTypes({&op, &fusion_, expr.args, tensors}))};
     } else {
-      results = {cast(operands.front(), fusion_.val(expr.outputs.front()).dtype())};
+      results = {
+          structuredNode(*this, form.body, operands, fusion_.val(expr.outputs.front()).dtype())};
     }
     for (size_t i = 0; i < expr.outputs.size(); ++i) {
       made_.emplace(indexOf(expr.outputs[i]), std::pair(results[i], call.outputs[i]));
@@ -233,7 +175,7 @@ class GraphBuilder {
     const NodeId squares = fold(ReduceKind::Sum, square, squareType, squareType);
     if (form == Fold::Welford) {
       // Without elements the mean is zero, not a quotient of zeros.
-      const NodeId isEmpty = pointwise(rowNamed("eq"), {count, constant(Scalar(0), PrimType::Int)},
+      const NodeId isEmpty = pointwise("eq", {count, constant(Scalar(0), PrimType::Int)},
                                        {PrimType::Int, PrimType::Bool});
       const NodeId zero = constant(Scalar(0.0), wide);
       const NodeId average = arithmetic("where", {isEmpty, zero, mean}, wide);
@@ -253,8 +195,8 @@ class GraphBuilder {
 
   /// Of a complex number, in its real type.
   NodeId squaredMagnitude(NodeId operand, OpTypes types) {
-    const NodeId re = pointwise(rowNamed("real"), {operand}, types);
-    const NodeId im = pointwise(rowNamed("imag"), {operand}, types);
+    const NodeId re = pointwise("real", {operand}, types);
+    const NodeId im = pointwise("imag", {operand}, types);
     return arithmetic(
         "add",
         {arithmetic("mul", {re, re}, types.result), arithmetic("mul", {im, im}, types.result)},
@@ -263,10 +205,8 @@ class GraphBuilder {
 
   const Fusion& fusion_;
   const Group& group_;
-  KernelGraph graph_;
   /// Whether the reduction that is added has elements to fold: dimensions of one element have no loops.
   bool isFolding_ = false;
-  std::map<Key, NodeId> known_;
   std::unordered_map<uint32_t, std::pair<NodeId, DimLoops>> made_;
 };
 

@@ -6,6 +6,7 @@
 #include "meshfuse/ops/op_info.h"
 #include "meshfuse/ops/pointwise.h"
 #include "meshfuse/ops/reshard.h"
+#include "meshfuse/scheduling/loop_conditions.h"
 
 namespace meshfuse {
 
@@ -163,7 +164,7 @@ std::optional<CallShape> kernelShapeOf(const Fusion& fusion, ExprId id) {
     return std::nullopt;
   }
   CallShape call{id, loopFormOf(*expr.op), {}, {}};
-  if (call.form.kind == LoopForm::Kind::Call) {
+  if (call.form.kind == LoopForm::Kind::Call || !loopsCompute(fusion, expr, call.form)) {
     return std::nullopt;
   }
   const auto hasKernelType = [&](ValId val) { return isKernelType(fusion.val(val).dtype()); };

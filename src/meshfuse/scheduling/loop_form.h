@@ -11,6 +11,12 @@ namespace meshfuse {
 /// How a reduction makes one number of many.
 enum class Fold : uint8_t { None, Sum, Product, Max, Min, Variance, VarianceMean, Welford };
 
+/// What an element of the output is, where an elementwise operation is no row of pointwise.def.
+enum class Body : uint8_t {
+  Copy,   // the operand's element, in the output's type
+  Clamp,  // … brought between two numbers
+};
+
 std::string_view nameOf(Fold fold) noexcept;  // "sum", "variance", …
 
 struct LoopForm {
@@ -28,12 +34,16 @@ struct LoopForm {
   Kind kind = Kind::Call;
   Cost cost = Cost::Something;
   Fold fold = Fold::None;
+  Body body = Body::Copy;
   /// The kernel that computes it ends with it.
   bool endsKernel = false;
 
   static constexpr LoopForm call() noexcept { return {}; }
   static constexpr LoopForm elementwise(Cost cost = Cost::Something) noexcept {
     return {Kind::Elementwise, cost};
+  }
+  static constexpr LoopForm elementwise(Body body, Cost cost = Cost::Something) noexcept {
+    return {Kind::Elementwise, cost, Fold::None, body};
   }
   static constexpr LoopForm view() noexcept { return elementwise(Cost::Nothing); }
   static constexpr LoopForm reduction(Fold fold) noexcept {
