@@ -377,4 +377,5 @@ class Generator:
 
 
 def generate(seed: int, settings: Settings) -> Program:
+    torch.manual_seed(seed)
     return Generator(seed, settings).program()

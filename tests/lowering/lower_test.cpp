@@ -59,6 +59,68 @@ TEST(KernelGraph, AClampIsTwoChoices) {
             "write n8\n");
 }
 
+TEST(KernelGraph, ATriangleChoosesByThePositionBehindTheDiagonal) {
+  const KernelGraph graph = graphOf(
+      "input tv0: Float[3, 8, 6] contiguity(t, t, t)\n"
+      "tv1: Float[3, 8, 6] = triu(tv0, -1)\n"
+      "output tv1\n");
+  EXPECT_EQ(toText(graph),
+            "n0: Float = read 0 [l0, l1, l2]\n"
+            "n1: Int = index 0 [l0, l1, l2]\n"
+            "n2: Int = -1 []\n"
+            "n3: Bool = ge(n1, n2) [l0, l1, l2]\n"
+            "n4: Float = 0 []\n"
+            "n5: Float = where(n3, n0, n4) [l0, l1, l2]\n"
+            "write n5\n");
+  EXPECT_EQ(graph.indices.at(0).strides, (std::vector<int64_t>{0, -1, 1}));
+}
+
+// Two calls draw two seeds; two with one seed are one.
+TEST(KernelGraph, RandomNumbersAreTheirSeedsAndPositions) {
+  EXPECT_EQ(toText(graphOf("input tv0: Float[6] contiguity(t)\n"
+                           "tv1: Float[6] = randn_like(tv0)\n"
+                           "tv2: Float[6] = randn_like(tv0)\n"
+                           "tv3: Float[6] = sub(tv1, tv2)\n"
+                           "output tv3\n")),
+            "n0: Float = read 0 [l0]\n"
+            "n1: Int = seed 0 []\n"
+            "n2: Int = 0 []\n"
+            "n3: Int = index 0 [l0]\n"
+            "n4: Float = 0.0 []\n"
+            "n5: Float = 1.0 []\n"
+            "n6: Float = normal(n1, n2, n3, n4, n5) [l0]\n"
+            "n7: Int = seed 1 []\n"
+            "n8: Int = 0 []\n"
+            "n9: Int = index 1 [l0]\n"
+            "n10: Float = 0.0 []\n"
+            "n11: Float = 1.0 []\n"
+            "n12: Float = normal(n7, n8, n9, n10, n11) [l0]\n"
+            "n13: Float = sub(n6, n12) [l0]\n"
+            "write n13\n");
+}
+
+// Positions in row-major order are one run where the elements are, and a reason against merging where they are not.
+TEST(Lower, AnIndexFollowsTheLoopsAsAnAddressDoes) {
+  const auto loopsOf = [](std::vector<int64_t> strides) {
+    KernelGraph graph = graphOf(
+        "input tv0: Float[8, 6] contiguity(t, t)\n"
+        "tv1: Float[8, 6] = rand_like(tv0)\n"
+        "output tv1\n");
+    const Nest nest{
+        {8, 6}, {0, 0}, {{4, false, strides}, {4, true, strides}, {0, false, {6, 1}}}, 40, 0};
+    const std::string text = toText(lower(std::move(graph), chooseSchedule(nest, {})));
+    return text.substr(0, text.find("n1:"));
+  };
+  EXPECT_EQ(loopsOf({6, 1}),
+            "in t0: Float [  1]\n"
+            "out t1: Float [  1]\n"
+            "index t2: Int [  1]\n");
+  EXPECT_EQ(loopsOf({1, 8}),
+            "in t0: Float [s  1]\n"
+            "out t1: Float [s  1]\n"
+            "index t2: Int [s  s]\n");
+}
+
 // The row's variance is one number; the row that is reduced again repeats it.
 TEST(KernelGraph, AReductionOfRepeatedNumbersFoldsThem) {
   EXPECT_EQ(toText(graphOf("input tv0: Float[6] contiguity(t)\n"

@@ -44,6 +44,9 @@ class CpuPrinter {
   std::string foldText(NodeId id) const;
   std::string elementOf(const std::string& pointer, size_t tensor) const;
   std::string readText(const Node& node);
+  std::string indexText(const Node& node) const;
+  /// The tensor, or index among them, that a node reads.
+  size_t tensorOf(const Node& node) const;
   void define(NodeId id);
   std::string storedText(const LoopStore& store);
 
@@ -93,6 +96,8 @@ class CpuPrinter {
   std::string serialOffset(size_t tensor) const;
   /// Tensors that a pass touches.
   std::set<int32_t> tensorsOf(const LoopPass& pass) const;
+  /// Whether any pass reads the tensor: some are there for their layout alone.
+  bool isRead(size_t tensor) const;
   void chunks(const LoopPass& pass);
   /// Asks for what the next iteration reads, a part of it in each pass, so that memory is busy while this one computes. With one
   /// pass that is the next chunk.

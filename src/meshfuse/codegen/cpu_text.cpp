@@ -53,7 +53,10 @@ void CpuPrinter::body() {
       "    void* const* p, const int64* s, const Number* numbers, int64 begin, int64 end) {\n";
   indent_ = 1;
   for (size_t i = 0; i < kernel_.tensors.size(); ++i) {
-    pointer('t', i, "(" + pointerType(i) + "*)p[" + std::to_string(i + 1) + "]");
+    pointer('t', i,
+            kernel_.tensors[i].isIndex
+                ? "0"
+                : "(" + pointerType(i) + "*)p[" + std::to_string(i + 1) + "]");
   }
   for (size_t i = 0; i < graph_.nodes.size(); ++i) {
     if (isUniform(graph_.nodes[i])) {
@@ -101,8 +104,9 @@ std::string CpuPrinter::pointerType(size_t tensor) {
 }
 
 void CpuPrinter::pointer(char letter, size_t tensor, const std::string& value) {
-  line(pointerType(tensor) + "* __restrict " + name(letter, static_cast<int64_t>(tensor)) + " = " +
-       value + ";");
+  const std::string type =
+      kernel_.tensors[tensor].isIndex ? "const int64" : pointerType(tensor) + "* __restrict";
+  line(type + " " + name(letter, static_cast<int64_t>(tensor)) + " = " + value + ";");
 }
 
 bool CpuPrinter::streamsStore(const LoopStore& store) const {

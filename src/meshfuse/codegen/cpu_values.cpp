@@ -15,6 +15,8 @@ std::string CpuPrinter::valueText(NodeId id) {
       return readText(node);
     case NodeKind::Count:
       return integer(slots_.count);
+    case NodeKind::Index:
+      return indexText(node);
     case NodeKind::Fold:
       return convertedText(node.type, node.compute, foldText(id));
     case NodeKind::Pointwise:
@@ -39,7 +41,8 @@ bool CpuPrinter::varies(NodeId id) const {
 }
 
 std::string CpuPrinter::foldText(NodeId id) const {
-  return name('f', id) + (kernel_.hasLaneAccumulators() ? "[j]" : "[0]");
+  // What is the same along the lane is the same in each of its accumulators.
+  return name('f', id) + (kernel_.hasLaneAccumulators() && varies(id) ? "[j]" : "[0]");
 }
 
 std::string CpuPrinter::elementOf(const std::string& pointer, size_t tensor) const {
@@ -60,6 +63,22 @@ std::string CpuPrinter::readText(const Node& node) {
   return deviceTypeName(type) == deviceComputeName(type)
              ? element
              : "convert<" + std::string(deviceComputeName(type)) + ">(" + element + ")";
+}
+
+std::string CpuPrinter::indexText(const Node& node) const {
+  const size_t tensor = tensorOf(node);
+  const std::string first = name(pointerLetter_, static_cast<int64_t>(tensor));
+  const Step lane = kernel_.tensors[tensor].lane;
+  const std::string position =
+      lane == Step::None   ? first
+      : lane == Step::Unit ? infix(first, " + ", "j")
+                           : infix(first, " + j * ", integer(slots_.strides[tensor].back()));
+  return node.type == PrimType::Double ? "smallWhole(" + position + ")" : position;
+}
+
+size_t CpuPrinter::tensorOf(const Node& node) const {
+  return static_cast<size_t>(node.index) +
+         (node.kind == NodeKind::Index ? kernel_.addressCount() : 0);
 }
 
 void CpuPrinter::define(NodeId id) {

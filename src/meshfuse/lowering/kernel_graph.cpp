@@ -109,7 +109,8 @@ class GraphBuilder : private NodeBuilder {
     size_t tensor = 0;
     for (size_t i = 0; i < expr.args.size(); ++i) {
       const ParamKind kind = op.params[i].kind;
-      if (kind == ParamKind::Tensor || (kind == ParamKind::Operand && isValue(expr.args[i]))) {
+      const bool mayBeNumber = kind == ParamKind::Operand || kind == ParamKind::Value;
+      if (kind == ParamKind::Tensor || (mayBeNumber && isValue(expr.args[i]))) {
         operands.push_back(operandNode(expr.args[i], call, tensor));
       }
     }
@@ -124,8 +125,7 @@ class GraphBuilder : private NodeBuilder {
       results = {pointwise(op.pointwiseRow, operands,
                            pointwiseTypes({&op, &fusion_, expr.args, tensors}))};
     } else {
-      results = {
-          structuredNode(*this, form.body, operands, fusion_.val(expr.outputs.front()).dtype())};
+      results = {structuredNode(*this, {fusion_, call, form.body, operands})};
     }
     for (size_t i = 0; i < expr.outputs.size(); ++i) {
       made_.emplace(indexOf(expr.outputs[i]), std::pair(results[i], call.outputs[i]));
@@ -238,7 +238,12 @@ int64_t workOf(const Node& node) {
     }
     case NodeKind::Cast:
     case NodeKind::Fold:
+    case NodeKind::Index:
       return 1;
+    case NodeKind::Uniform:
+      return 40;
+    case NodeKind::Normal:
+      return 80;
     default:
       return 0;
   }
@@ -275,6 +280,14 @@ std::string toText(const Node& node) {
       return "fold " + std::string(nameOf(node.fold)) + list;
     case NodeKind::Count:
       return "count";
+    case NodeKind::Index:
+      return "index " + std::to_string(node.index);
+    case NodeKind::Seed:
+      return "seed " + std::to_string(node.index);
+    case NodeKind::Uniform:
+      return "uniform" + list;
+    case NodeKind::Normal:
+      return "normal" + list;
   }
   return {};
 }

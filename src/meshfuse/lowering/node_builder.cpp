@@ -35,6 +35,30 @@ NodeId NodeBuilder::constant(Scalar value, PrimType type) {
   return add(std::move(node));
 }
 
+NodeId NodeBuilder::index(GraphIndex index, PrimType type) {
+  Node node;
+  node.kind = NodeKind::Index;
+  node.type = type;
+  for (LoopId loop : index.loops) {
+    node.loops |= loop == kNoLoop ? 0 : LoopMask{1} << loop;
+  }
+  const auto found = std::ranges::find(graph_.indices, index);
+  node.index = static_cast<int32_t>(found - graph_.indices.begin());
+  if (found == graph_.indices.end()) {
+    graph_.indices.push_back(std::move(index));
+  }
+  return add(std::move(node));
+}
+
+NodeId NodeBuilder::seed(ExprId call) {
+  Node node;
+  node.kind = NodeKind::Seed;
+  node.type = PrimType::Int;
+  node.index = static_cast<int32_t>(graph_.seeds.size());
+  graph_.seeds.push_back(call);
+  return add(std::move(node));
+}
+
 NodeId NodeBuilder::cast(NodeId operand, PrimType type) {
   if (graph_.node(operand).type == type) {
     return operand;

@@ -17,6 +17,10 @@ class NodeBuilder {
   NodeId add(Node node);
 
   NodeId constant(Scalar value, PrimType type);
+  /// A number of `type`, Int or Double.
+  NodeId index(GraphIndex index, PrimType type);
+  /// The seed that the call draws.
+  NodeId seed(ExprId call);
   /// `operand` itself where it has the type.
   NodeId cast(NodeId operand, PrimType type);
   /// Row `row` of pointwise.def.

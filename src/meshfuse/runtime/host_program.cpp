@@ -8,6 +8,7 @@
 #include "meshfuse/base/error.h"
 #include "meshfuse/evaluator/op_evaluation.h"
 #include "meshfuse/evaluator/program_step.h"
+#include "meshfuse/evaluator/random_numbers.h"
 #include "meshfuse/runtime/allocation.h"
 #include "meshfuse/runtime/small_blocks.h"
 #include "meshfuse/values/conversions.h"
@@ -83,6 +84,7 @@ struct HostProgram::Running {
     int64_t call = 0;
   } status = {};
   std::optional<RankState> state = std::nullopt;  // where calls are made
+  std::vector<uint64_t> seeds = {};               // drawn so far, in the order of drawing_
 };
 
 HostProgram::HostProgram(Parts parts) : parts_(std::move(parts)) {
@@ -104,6 +106,15 @@ HostProgram::HostProgram(Parts parts) : parts_(std::move(parts)) {
                                            : std::vector<int64_t>{});
     }
   }
+  for (const HostStep& step : parts_.steps) {
+    if (step.kind == HostStepKind::Launch) {
+      const std::vector<ExprId>& seeds = parts_.launches[step.launch].seeds;
+      drawing_.insert(drawing_.end(), seeds.begin(), seeds.end());
+    } else if (step.kind == HostStepKind::Call && needsSeed(fusion.expr(step.expr))) {
+      drawing_.push_back(step.expr);
+    }
+  }
+  std::ranges::sort(drawing_, {}, [](ExprId id) { return indexOf(id); });
   bindLaunches();
 }
 
@@ -210,6 +221,9 @@ void HostProgram::launch(size_t index, Running& running) const {
       running.results[running.firstResult + static_cast<size_t>(fresh.result)] = std::move(tensor);
     }
   }
+  for (ExprId expr : launch.seeds) {
+    seedOfCall(expr, running);
+  }
   if (launch.iterations == 0) {
     return;
   }
@@ -233,6 +247,9 @@ void HostProgram::launch(size_t index, Running& running) const {
                              ? running.args[static_cast<size_t>(source.argument)].scalar()
                              : toScalar(running.state->values[indexOf(source.val)]);
     numbers.push_back(numberOf(ofKind(fusion().val(source.val).dtype(), value)));
+  }
+  for (ExprId expr : launch.seeds) {
+    numbers.push_back(numberOf(Scalar(static_cast<int64_t>(seedOfCall(expr, running)))));
   }
   c10::SmallVector<c10::DataPtr, 2> partials;
   for (int64_t bytes : launch.partials) {
@@ -267,13 +284,24 @@ void HostProgram::runKernel(size_t index, void** pointers, const void* numbers,
   }
 }
 
+uint64_t HostProgram::seedOfCall(ExprId expr, Running& running) const {
+  const auto at = static_cast<size_t>(std::ranges::find(drawing_, expr) - drawing_.begin());
+  while (running.seeds.size() <= at) {
+    const Expr& next = fusion().expr(drawing_[running.seeds.size()]);
+    running.seeds.push_back(*seedOf(fusion(), next, 1, running.collectives));
+  }
+  return running.seeds[at];
+}
+
 void HostProgram::call(const HostStep& step, Running& running) const {
   const Expr& expr = fusion().expr(step.expr);
   RankState& state = *running.state;
   if (step.kind == HostStepKind::Reshard) {
     runReshard(fusion(), expr, {&state, 1}, running.collectives);
   } else {
-    runCall(fusion(), expr, localSizes_, seedOf(fusion(), expr, 1, running.collectives), state);
+    const std::optional<uint64_t> seed =
+        needsSeed(expr) ? std::optional(seedOfCall(step.expr, running)) : std::nullopt;
+    runCall(fusion(), expr, localSizes_, seed, state);
   }
   for (ValId val : expr.outputs) {
     const int32_t slot = freshOf_[indexOf(val)];

@@ -99,6 +99,8 @@ class HostProgram {
   void launch(size_t index, Running& running) const;
   void runKernel(size_t index, void** pointers, const void* numbers, Running& running) const;
   void call(const HostStep& step, Running& running) const;
+  /// The seed of a call. Those of earlier calls are drawn first, so that each gets the one that the evaluator gives it.
+  uint64_t seedOfCall(ExprId expr, Running& running) const;
   void collectResults(Running& running) const;
 
   Parts parts_;
@@ -107,6 +109,7 @@ class HostProgram {
   std::vector<int32_t> freshOf_;     // by value: its fresh tensor, or -1
   std::vector<int32_t> argumentOf_;  // by value: its position among the arguments, or -1
   std::vector<ValId> results_;
+  std::vector<ExprId> drawing_;                   // the calls that draw a seed, in order
   std::vector<std::vector<int64_t>> localSizes_;  // by value, where calls are made
   bool hasCalls_ = false;
   bool isLarge_ = false;

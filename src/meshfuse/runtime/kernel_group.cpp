@@ -28,6 +28,18 @@ NestAccess accessOf(const GraphTensor& tensor, bool isOutput, size_t loops,
   return access;
 }
 
+NestAccess accessOf(const GraphIndex& index, size_t loops, const TensorLayouts& layouts) {
+  NestAccess access{0, false, std::vector<int64_t>(loops, 0)};
+  const std::vector<int64_t> strides =
+      index.strides.empty() ? rowMajorStrides(layouts[index.val].sizes) : index.strides;
+  for (size_t dim = 0; dim < index.loops.size(); ++dim) {
+    if (index.loops[dim] != kNoLoop) {
+      access.strides[static_cast<size_t>(index.loops[dim])] = strides[dim];
+    }
+  }
+  return access;
+}
+
 /// Bytes an element of what reductions are followed by, which are read a second time.
 int64_t rowBytesOf(const KernelGraph& graph) {
   const auto isLater = [&](const GraphTensor& write) {
@@ -62,6 +74,9 @@ Nest nestOf(const KernelTemplate& kernel, const TensorLayouts& layouts) {
   }
   for (const GraphTensor& write : kernel.graph.writes) {
     nest.accesses.push_back(accessOf(write, true, group.loops.size(), layouts));
+  }
+  for (const GraphIndex& index : kernel.graph.indices) {
+    nest.accesses.push_back(accessOf(index, group.loops.size(), layouts));
   }
   nest.work = kernel.work;
   for (const NestAccess& access : nest.accesses) {
@@ -175,11 +190,17 @@ void settleOutputLayouts(const Fusion& fusion, const KernelTemplate& kernel,
                                                 : orderOfStrideOrder(strideOrder));
     layouts.set(write.val, {std::move(sizes), std::move(strides)});
   }
-  for (const GroupLoop& loop : kernel.group.loops) {
-    if (!layouts.isKnown(loop.val)) {
+  const auto needSizes = [&](ValId val) {
+    if (!layouts.isKnown(val)) {
       // An intermediate that stays in registers has sizes and no memory.
-      layouts.set(loop.val, {sizesOf(loop.val), {}});
+      layouts.set(val, {sizesOf(val), {}});
     }
+  };
+  for (const GroupLoop& loop : kernel.group.loops) {
+    needSizes(loop.val);
+  }
+  for (const GraphIndex& index : kernel.graph.indices) {
+    needSizes(index.val);
   }
 }
 
@@ -222,6 +243,7 @@ KernelLaunch bindKernel(const Fusion& fusion, KernelTemplate& kernel,
   }
   launch.writes = kernel.graph.writes.size();
   launch.numbers = kernel.graph.numbers;
+  launch.seeds = kernel.graph.seeds;
   launch.bytes = bytesOf(nest);
   launch.divisionOp = kernel.divisionOp;
   launch.kernel = variantFor(kernel, schedule);

@@ -68,6 +68,7 @@ struct KernelLaunch {
   std::vector<ValId> tensors;  // reads, then writes
   size_t writes = 0;           // how many of them are written
   std::vector<ValId> numbers;
+  std::vector<ExprId> seeds;  // of calls that draw one: numbers after those
   std::vector<int64_t> integers;
   int64_t iterations = 0;
   int64_t grain = 1;

@@ -176,7 +176,8 @@ std::optional<CallShape> kernelShapeOf(const Fusion& fusion, ExprId id) {
       call.operands.push_back(val);
     }
   }
-  if (call.operands.empty() || !std::ranges::all_of(expr.outputs, hasKernelType)) {
+  if (call.operands.empty() != call.form.isFactory() ||
+      !std::ranges::all_of(expr.outputs, hasKernelType)) {
     return std::nullopt;
   }
   const OpInfo& op = infoOf(*expr.op);

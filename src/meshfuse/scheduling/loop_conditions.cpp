@@ -1,6 +1,7 @@
 #include "meshfuse/scheduling/loop_conditions.h"
 
 #include <cmath>
+#include <cstdlib>
 
 namespace meshfuse {
 
@@ -14,6 +15,59 @@ bool isBoundOfLoops(const Fusion& fusion, PrimType type, const Arg& bound) {
   }
   const PrimType given = fusion.val(std::get<ValId>(bound)).dtype();
   return !isWhole || (type == PrimType::Int && isIntegralOrBool(categoryOf(given)));
+}
+
+/// Whether a number is converted as the library does, without a look at its value.
+bool isFillOfLoops(const Fusion& fusion, PrimType type, const Arg& value) {
+  const std::optional<Scalar> number = constantOf(fusion, value);
+  const PrimType given = number ? number->type() : fusion.val(std::get<ValId>(value)).dtype();
+  switch (categoryOf(type)) {
+    case TypeCategory::Complex:
+      return true;
+    case TypeCategory::Integral:
+      return isIntegralOrBool(categoryOf(given)) && (number || type != PrimType::Int32);
+    default:
+      return categoryOf(given) != TypeCategory::Complex;
+  }
+}
+
+/// Whether all numbers are known to be ones of the type.
+bool isIotaOfLoops(const Fusion& fusion, const Expr& expr, PrimType type) {
+  const std::optional<Scalar> start = constantOf(fusion, expr.args[1]);
+  const std::optional<Scalar> step = constantOf(fusion, expr.args[2]);
+  if (!start || !step) {
+    return false;
+  }
+  if (type != PrimType::Int32) {
+    return true;
+  }
+  const int64_t length = fusion.val(expr.outputs.front()).tensor().domain.front().extent.constant();
+  const double last = start->toDouble() + step->toDouble() * static_cast<double>(length);
+  return std::abs(start->toDouble()) < 0x1p31 && std::abs(last) < 0x1p31;
+}
+
+/// A distribution that is surely a right one of a type that ATen compares.
+bool isDistributionOfLoops(const Fusion& fusion, const Expr& expr, PrimType type, bool isUniform) {
+  const std::optional<Scalar> first = constantOf(fusion, expr.args[0]);
+  const std::optional<Scalar> second = constantOf(fusion, expr.args[1]);
+  const auto isWholeNumber = [&](const Arg& arg) {
+    const ValId* val = std::get_if<ValId>(&arg);
+    return val == nullptr ||
+           (!fusion.val(*val).isTensor() && isIntegralOrBool(categoryOf(fusion.val(*val).dtype())));
+  };
+  if (!first || !second || !isWholeNumber(expr.args[3]) || !isWholeNumber(expr.args[4]) ||
+      first->isComplex() || second->isComplex()) {
+    return false;
+  }
+  const double most = type == PrimType::Half ? 60000.0 : 1e38;
+  const double a = first->toDouble();
+  const double b = second->toDouble();
+  return std::abs(a) <= most && std::abs(b) <= most && (isUniform ? a <= b : b >= 0.0);
+}
+
+bool isRandomOfLoops(PrimType type) {
+  return type == PrimType::Float || type == PrimType::Double || type == PrimType::Half ||
+         type == PrimType::BFloat16;
 }
 
 }  // namespace
@@ -33,6 +87,17 @@ bool loopsCompute(const Fusion& fusion, const Expr& expr, const LoopForm& form) 
     case Body::Clamp:
       return isBoundOfLoops(fusion, type, expr.args[1]) &&
              isBoundOfLoops(fusion, type, expr.args[2]);
+    case Body::Constant:
+      return isFillOfLoops(fusion, type, expr.args[1]);
+    case Body::Iota:
+      return isIotaOfLoops(fusion, expr, type);
+    case Body::Uniform:
+    case Body::Normal:
+      return isRandomOfLoops(type) &&
+             isDistributionOfLoops(fusion, expr, type, form.body == Body::Uniform);
+    case Body::UniformLike:
+    case Body::NormalLike:
+      return isRandomOfLoops(type);
     default:
       return true;
   }

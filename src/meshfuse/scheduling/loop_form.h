@@ -13,8 +13,15 @@ enum class Fold : uint8_t { None, Sum, Product, Max, Min, Variance, VarianceMean
 
 /// What an element of the output is, where an elementwise operation is no row of pointwise.def.
 enum class Body : uint8_t {
-  Copy,   // the operand's element, in the output's type
-  Clamp,  // … brought between two numbers
+  Copy,         // the operand's element, in the output's type
+  Clamp,        // … brought between two numbers
+  Triangle,     // … or zero, by where it lies in its matrix
+  Constant,     // a number
+  Iota,         // a number that follows the position
+  Uniform,      // a random number
+  Normal,       // … of the other distribution
+  UniformLike,  // … for each element of the operand
+  NormalLike,
 };
 
 std::string_view nameOf(Fold fold) noexcept;  // "sum", "variance", …
@@ -27,7 +34,7 @@ struct LoopForm {
   };
   /// What doing it once more for an element costs, besides reading its operand.
   enum class Cost : uint8_t {
-    Nothing,   // a view: a library gives it without touching memory
+    Nothing,   // a view, or numbers of no operand: a library gives it as well as a kernel
     Little,    // a copy or a cast
     Something  // arithmetic
   };
@@ -37,6 +44,12 @@ struct LoopForm {
   Body body = Body::Copy;
   /// The kernel that computes it ends with it.
   bool endsKernel = false;
+
+  /// Whether there is no operand whose loops it could have.
+  constexpr bool isFactory() const noexcept {
+    return body == Body::Constant || body == Body::Iota || body == Body::Uniform ||
+           body == Body::Normal;
+  }
 
   static constexpr LoopForm call() noexcept { return {}; }
   static constexpr LoopForm elementwise(Cost cost = Cost::Something) noexcept {
