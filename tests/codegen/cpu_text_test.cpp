@@ -87,6 +87,20 @@ TEST(CpuText, APositionIsANumberOfTheVectorLoop) {
                     "uniform<float>(uint64(v1), uint64(v2), uint64(v3), v4, v5)"}));
 }
 
+// Outside of the tensor the first element is read, and the kernel says so when it has run.
+TEST(CpuText, APositionIsCheckedBeforeItIsRead) {
+  EXPECT_TRUE(holdsInOrder(
+      kernelIn(textOf("input tv0: Float[8, 600] contiguity(t, t)\n"
+                      "input tv1: Int[8, 600] contiguity(t, t)\n"
+                      "tv2: Float[8, 600] = gather(tv0, tv1, 0)\n"
+                      "output tv2\n",
+                      0)),
+      {"int64 outside = 0;", "#pragma omp simd reduction(|:outside)", "const int64 x1 = v0;",
+       "const bool o1 = (x1 < 0) | (x1 >= s[8]);", "outside |= o1;",
+       "const int64 y1 = (o1 ? 0 : x1) * s[9];", "const float v1 = b1[j + y1];",
+       "if (outside != 0) {", "((int64*)p[0])[2] = 1;"}));
+}
+
 TEST(CpuText, TheSameKernelHasTheSameText) {
   EXPECT_EQ(textOf(kPointwise, 0), textOf(kPointwise, 0));
 }

@@ -24,6 +24,7 @@ EXACT = ({*UNARY, *BINARY, *TERNARY, "addcmul"} - INEXACT - {"lerp"}) | {
     "cast",
     "cat",
     "clamp",
+    "embedding_fwd",
     "expand",
     "full",
     "gather",

@@ -75,6 +75,22 @@ TEST(KernelGraph, ATriangleChoosesByThePositionBehindTheDiagonal) {
   EXPECT_EQ(graph.indices.at(0).strides, (std::vector<int64_t>{0, -1, 1}));
 }
 
+TEST(KernelGraph, APickReadsAtAPosition) {
+  const KernelGraph graph = graphOf(
+      "input tv0: Float[8, 6] contiguity(t, t)\n"
+      "input tv1: Int32[4] contiguity(t)\n"
+      "tv2: Float[4, 6] = embedding_fwd(tv1, tv0, None, None, None, None, None)\n"
+      "tv3: Float[4, 6] = neg(tv2)\n"
+      "output tv3\n");
+  EXPECT_EQ(toText(graph),
+            "n0: Int32 = read 0 [l0]\n"
+            "n1: Int = cast(n0) [l0]\n"
+            "n2: Float = pick 1(n1) [l0, l1]\n"
+            "n3: Float = neg(n2) [l0, l1]\n"
+            "write n3\n");
+  EXPECT_EQ(graph.reads.at(1).pickedDim, 0);
+}
+
 // Two calls draw two seeds; two with one seed are one.
 TEST(KernelGraph, RandomNumbersAreTheirSeedsAndPositions) {
   EXPECT_EQ(toText(graphOf("input tv0: Float[6] contiguity(t)\n"

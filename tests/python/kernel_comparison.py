@@ -4,8 +4,12 @@ from collections.abc import Callable, Sequence
 
 import pytest
 import torch
+from op_comparison import BOOL, COMPLEX, REAL, WHOLE
 
 from meshfuse import FusionDefinition
+
+FLOAT8 = [torch.float8_e4m3fn, torch.float8_e5m2]
+ALL_TYPES = REAL + WHOLE + BOOL + COMPLEX + FLOAT8
 
 Definition = Callable[[], FusionDefinition]
 

@@ -5,13 +5,11 @@ from functools import partial
 
 import pytest
 import torch
-from kernel_comparison import assert_same, calls_of, compare
+from kernel_comparison import ALL_TYPES, FLOAT8, assert_same, calls_of, compare
 from meshfuse.pytorch_utils import torch_dtype_to_nvfuser_dtype as dtype_of
 from op_comparison import BOOL, COMPLEX, LAYOUTS, REAL, SIZES, WHOLE, make
 
 from meshfuse import DataType, FusionDefinition, ops
-
-FLOAT8 = [torch.float8_e4m3fn, torch.float8_e5m2]
 
 
 def special(sizes: tuple[int, ...], dtype: torch.dtype, seed: int = 0) -> torch.Tensor:
@@ -71,9 +69,6 @@ def test_clamp_by_numbers_of_the_call(monkeypatch, dtype, bound):
     compare(
         monkeypatch, define, [[x, bound[1]], [x, -bound[1]]], [] if runs else ["clamp", "clamp"]
     )
-
-
-ALL_TYPES = REAL + WHOLE + BOOL + COMPLEX + FLOAT8
 
 
 @pytest.mark.parametrize("dtype", ALL_TYPES, ids=str)

@@ -165,6 +165,46 @@ TEST(Segment, NumbersThatMayBeRefusedAreTheLibrarys) {
             "kernel [l0] tv1[l0] = neg(tv0[l0]) -> tv1\n");
 }
 
+TEST(Segment, APickedTensorHasNoLoopWherePositionsAreComputed) {
+  EXPECT_EQ(groupsOf(kX + "input tv1: Int[5] contiguity(t)\n"
+                          "tv2: Int[5] = add(tv1, 1)\n"
+                          "tv3: Float[5, 6] = index_select(tv0, tv2, 0)\n"
+                          "tv4: Float[5, 6] = neg(tv3)\n"
+                          "output tv4\n"),
+            "kernel [l0] tv2[l0] = add(tv1[l0]) -> tv2\n"
+            "kernel [l0, l1] tv3[l1, l0] = index_select(tv0[., l0], tv2[l1]); tv4[l1, l0] = "
+            "neg(tv3[l1, l0]) -> tv4\n");
+}
+
+TEST(Segment, WhatIsPickedFromLiesInMemory) {
+  EXPECT_EQ(groupsOf(kX + "input tv1: Int[8, 4] contiguity(t, t)\n"
+                          "tv2: Float[8, 6] = exp(tv0)\n"
+                          "tv3: Float[8, 4] = gather(tv2, tv1, 1)\n"
+                          "tv4: Float[8, 4] = neg(tv3)\n"
+                          "output tv4\n"),
+            "kernel [l0, l1] tv2[l0, l1] = exp(tv0[l0, l1]) -> tv2\n"
+            "kernel [l0, l1] tv3[l0, l1] = gather(tv2[l0, .], tv1[l0, l1]); tv4[l0, l1] = "
+            "neg(tv3[l0, l1]) -> tv4\n");
+}
+
+// The sum would bring maker and reader together.
+TEST(Segment, AReaderOfComputedPositionsStaysApartFromTheMaker) {
+  EXPECT_EQ(groupsOf(kX + "input tv1: Int[8, 6] contiguity(t, t)\n"
+                          "tv2: Float[8, 6] = exp(tv0)\n"
+                          "tv3: Float[8, 6] = gather(tv2, tv1, 1)\n"
+                          "tv4: Float[8, 6] = add(tv2, tv3)\n"
+                          "output tv4\n"),
+            "kernel [l0, l1] tv2[l0, l1] = exp(tv0[l0, l1]) -> tv2\n"
+            "kernel [l0, l1] tv3[l0, l1] = gather(tv2[l0, .], tv1[l0, l1]); tv4[l0, l1] = "
+            "add(tv2[l0, l1], tv3[l0, l1]) -> tv4\n");
+}
+
+TEST(Segment, ASelectionAloneIsAView) {
+  EXPECT_EQ(groupsOf(kX + "tv1: Float[6] = select(tv0, 2, 0)\n"
+                          "output tv1\n"),
+            "call tv1 = select(tv0) -> tv1\n");
+}
+
 TEST(Segment, ASegmentSetEndsItsKernel) {
   EXPECT_EQ(groupsOf(kX + "tv1: Float[8, 6] = exp(tv0)\n"
                           "tv2: Float[8, 6] = segment_set(tv1)\n"

@@ -141,7 +141,7 @@ std::set<int32_t> CpuPrinter::tensorsOf(const LoopPass& pass) const {
   std::set<int32_t> tensors;
   for (NodeId id : pass.nodes) {
     const NodeKind kind = graph_.node(id).kind;
-    if (kind == NodeKind::Read || kind == NodeKind::Index) {
+    if (kind == NodeKind::Read || kind == NodeKind::Index || kind == NodeKind::Pick) {
       tensors.insert(static_cast<int32_t>(tensorOf(graph_.node(id))));
     }
   }
@@ -226,7 +226,8 @@ void CpuPrinter::prefetchNext() {
   open("if (" + integer(slots_.prefetches) + " != 0)");
   for (size_t i = 0; i < kernel_.tensors.size(); ++i) {
     const LoopTensor& tensor = kernel_.tensors[i];
-    if (tensor.isOutput || tensor.isIndex || tensor.lane != Step::Unit || !isRead(i)) {
+    if (tensor.isOutput || tensor.isIndex || tensor.lane != Step::Unit || !isRead(i) ||
+        slots_.picked[i] >= 0) {
       continue;
     }
     std::string from = name('a', static_cast<int64_t>(i)) + " + base";

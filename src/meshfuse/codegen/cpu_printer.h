@@ -42,7 +42,13 @@ class CpuPrinter {
   bool dividesByRowValue(const Node& node) const;
   bool varies(NodeId id) const;
   std::string foldText(NodeId id) const;
-  std::string elementOf(const std::string& pointer, size_t tensor) const;
+  /// `picked` is a number of elements that is added.
+  std::string elementOf(const std::string& pointer, size_t tensor,
+                        const std::string& picked = "") const;
+  /// An element in memory as a value.
+  std::string elementText(const Node& node, const std::string& element) const;
+  /// The position that a Pick node reads at.
+  void definePosition(NodeId id);
   std::string readText(const Node& node);
   std::string indexText(const Node& node) const;
   /// The tensor, or index among them, that a node reads.
@@ -115,6 +121,7 @@ class CpuPrinter {
   char pointerLetter_ = 'a';
   int passNumber_ = 0;
   bool checksZero_ = false;
+  bool checksPositions_ = false;
   std::map<NodeId, int64_t> splitFolds_;  // their places among the tables of partial results
 };
 

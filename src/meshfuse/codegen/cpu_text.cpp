@@ -45,6 +45,7 @@ void CpuPrinter::close() {
 
 void CpuPrinter::body() {
   checksZero_ = std::ranges::any_of(graph_.nodes, dividesIntegers);
+  checksPositions_ = std::ranges::any_of(graph_.nodes, isChecked);
   body_ +=
       "struct Number {\n  union {\n    double real;\n    int64 integer;\n  };\n  double "
       "imaginary;\n};\n\n";
@@ -65,6 +66,9 @@ void CpuPrinter::body() {
   }
   if (checksZero_) {
     line("int64 zero = 0;");
+  }
+  if (checksPositions_) {
+    line("int64 outside = 0;");
   }
   buffers();
   if (kernel_.isSplit) {
@@ -92,6 +96,11 @@ void CpuPrinter::body() {
   if (checksZero_) {
     open("if (zero != 0)");
     line("*(int64*)p[0] = 1;");
+    close();
+  }
+  if (checksPositions_) {
+    open("if (outside != 0)");
+    line("((int64*)p[0])[2] = 1;");
     close();
   }
   body_ += "}\n";
@@ -247,7 +256,7 @@ void CpuPrinter::section(const LoopSection& section) {
 
 void CpuPrinter::simd() {
   if (!checksZero_) {
-    line("#pragma omp simd");
+    line(checksPositions_ ? "#pragma omp simd reduction(|:outside)" : "#pragma omp simd");
   }
 }
 

@@ -10,6 +10,7 @@
 #include "meshfuse/ops/infer.h"
 #include "meshfuse/ops/op_info.h"
 #include "meshfuse/ops/pointwise.h"
+#include "meshfuse/scheduling/call_loops.h"
 #include "meshfuse/scheduling/loop_form.h"
 
 namespace meshfuse {
@@ -53,17 +54,21 @@ class GraphBuilder : private NodeBuilder {
     return add(std::move(node));
   }
 
-  NodeId read(ValId val, const DimLoops& loops) {
+  /// With `positions` (one or none) it is read at one along dimension `pickedDim`.
+  NodeId read(ValId val, const DimLoops& loops, std::vector<NodeId> positions = {},
+              int64_t pickedDim = -1, bool wraps = false) {
     const auto same = [&](const GraphTensor& tensor) {
-      return tensor.val == val && tensor.loops == loops;
+      return tensor.val == val && tensor.loops == loops && tensor.pickedDim == pickedDim &&
+             tensor.wraps == wraps;
     };
     auto found = std::ranges::find_if(graph_.reads, same);
     if (found == graph_.reads.end()) {
-      graph_.reads.push_back({val, fusion_.val(val).dtype(), loops, -1});
+      graph_.reads.push_back({val, fusion_.val(val).dtype(), loops, -1, pickedDim, wraps});
       found = graph_.reads.end() - 1;
     }
     Node node;
-    node.kind = NodeKind::Read;
+    node.kind = positions.empty() ? NodeKind::Read : NodeKind::Pick;
+    node.operands = std::move(positions);
     node.index = static_cast<int32_t>(found - graph_.reads.begin());
     node.type = found->type;
     for (LoopId loop : loops) {
@@ -105,6 +110,11 @@ class GraphBuilder : private NodeBuilder {
     const Expr& expr = fusion_.expr(call.expr);
     const OpInfo& op = infoOf(*expr.op);
     const LoopForm form = loopFormOf(*expr.op);
+    if (const std::optional<PickedOperand> picked = pickedOperandOf(expr, form.body)) {
+      made_.emplace(indexOf(expr.outputs.front()),
+                    std::pair(pick(call, form.body, *picked), call.outputs.front()));
+      return;
+    }
     std::vector<NodeId> operands;
     size_t tensor = 0;
     for (size_t i = 0; i < expr.args.size(); ++i) {
@@ -130,6 +140,16 @@ class GraphBuilder : private NodeBuilder {
     for (size_t i = 0; i < expr.outputs.size(); ++i) {
       made_.emplace(indexOf(expr.outputs[i]), std::pair(results[i], call.outputs[i]));
     }
+  }
+
+  /// Two operands, one of which is read where the other says.
+  NodeId pick(const GroupCall& call, Body body, PickedOperand picked) {
+    const Expr& expr = fusion_.expr(call.expr);
+    size_t tensor = picked.operand == 0 ? 1 : 0;
+    const NodeId position =
+        cast(operandNode(expr.args[1 - picked.operand], call, tensor), PrimType::Int);
+    return read(std::get<ValId>(expr.args[picked.operand]), call.operands[picked.operand],
+                {position}, static_cast<int64_t>(picked.dim), body == Body::Select);
   }
 
   static bool isValue(const Arg& arg) {
@@ -240,6 +260,8 @@ int64_t workOf(const Node& node) {
     case NodeKind::Fold:
     case NodeKind::Index:
       return 1;
+    case NodeKind::Pick:
+      return 4;
     case NodeKind::Uniform:
       return 40;
     case NodeKind::Normal:
@@ -284,6 +306,8 @@ std::string toText(const Node& node) {
       return "index " + std::to_string(node.index);
     case NodeKind::Seed:
       return "seed " + std::to_string(node.index);
+    case NodeKind::Pick:
+      return "pick " + std::to_string(node.index) + list;
     case NodeKind::Uniform:
       return "uniform" + list;
     case NodeKind::Normal:

@@ -27,6 +27,7 @@ enum class NodeKind : uint8_t {
   Seed,       // a random seed that comes with the call: `index` into seeds
   Uniform,  // a random number by seed, offset and index, between two more operands; further ones only have to be computed
   Normal,   // … around the fourth operand, with the fifth as deviation
+  Pick,  // an element of a tensor, `index` into reads, whose position along a dimension is the operand
 };
 
 /// One value of the graph. Types of fewer bits than Float are computed in Float and rounded: `type` says to what.
@@ -54,7 +55,9 @@ struct GraphTensor {
   ValId val{};
   PrimType type = PrimType::Float;
   DimLoops loops = {};
-  NodeId node = -1;  // writes: what is written
+  NodeId node = -1;        // writes: what is written
+  int64_t pickedDim = -1;  // reads of Pick nodes: the dimension without a loop
+  bool wraps = false;      // … where a negative position counts from the end
 };
 
 /// A number that follows the loops as an address does: the sum of the positions in each dimension of `val`, times `strides`.
@@ -88,6 +91,9 @@ int64_t workOf(const Node& node);
 
 /// Whether a node divides whole numbers, by its last operand: a zero there is an error.
 bool dividesIntegers(const Node& node);
+
+/// Whether a node reads at a position that may lie outside of the tensor, which is an error.
+inline bool isChecked(const Node& node) noexcept { return node.kind == NodeKind::Pick; }
 
 /// Whether a node is a quotient of two floats.
 bool dividesFloats(const Node& node);

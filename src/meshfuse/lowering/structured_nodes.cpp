@@ -32,7 +32,7 @@ Bound boundOf(NodeBuilder& builder, NodeId operand, PrimType type) {
 NodeId boundedBy(NodeBuilder& builder, std::string_view compare, NodeId value, const Bound& bound,
                  PrimType type) {
   NodeId isBeyond = builder.pointwise(compare, {value, bound.node}, {type, PrimType::Bool});
-  if (!bound.constant && categoryOf(type) == TypeCategory::Floating) {
+  if (categoryOf(type) == TypeCategory::Floating && (!bound.constant || bound.isNaN())) {
     const NodeId isNaN = builder.pointwise("isnan", {bound.node}, {type, PrimType::Bool});
     isBeyond = builder.arithmetic("logical_or", {isBeyond, isNaN}, PrimType::Bool);
   }
@@ -43,9 +43,6 @@ NodeId clampNode(NodeBuilder& builder, const ElementCall& call) {
   const PrimType type = call.type();
   const Bound low = boundOf(builder, call.operands[1], type);
   const Bound high = boundOf(builder, call.operands[2], type);
-  if (low.isNaN() || high.isNaN()) {
-    return low.isNaN() ? low.node : high.node;
-  }
   const NodeId raised = boundedBy(builder, "lt", call.operands[0], low, type);
   return boundedBy(builder, "gt", raised, high, type);
 }
@@ -103,6 +100,10 @@ NodeId structuredNode(NodeBuilder& builder, const ElementCall& call) {
     case Body::UniformLike:
     case Body::NormalLike:
       return randomNode(builder, call);
+    case Body::Take:
+    case Body::Select:
+    case Body::Embedding:
+      break;  // reads, which the graph keeps
   }
   throwInternal("each body is made of nodes");
 }

@@ -82,6 +82,7 @@ struct HostProgram::Running {
   struct {
     int64_t dividedByZero = 0;
     int64_t call = 0;
+    int64_t outside = 0;
   } status = {};
   std::optional<RankState> state = std::nullopt;  // where calls are made
   std::vector<uint64_t> seeds = {};               // drawn so far, in the order of drawing_
@@ -100,7 +101,8 @@ HostProgram::HostProgram(Parts parts) : parts_(std::move(parts)) {
   }
   hasCalls_ = std::ranges::any_of(
       parts_.steps, [](const HostStep& step) { return step.kind != HostStepKind::Launch; });
-  if (hasCalls_) {
+  const bool evaluates = hasCalls_ || std::ranges::any_of(parts_.launches, &KernelLaunch::picks);
+  if (evaluates) {
     for (const Val& val : fusion.vals()) {
       localSizes_.push_back(val.isTensor() ? localSizesOf(val.tensor(), parts_.rank)
                                            : std::vector<int64_t>{});
@@ -183,14 +185,7 @@ void HostProgram::run(std::span<const ArgView> args, const Collectives* collecti
     running.temporaries = static_cast<char*>(block.get());
   }
   if (hasCalls_) {
-    RankState& state = running.state.emplace();
-    state.rank = parts_.rank;
-    state.values.resize(fusion().vals().size());
-    for (size_t i = 0; i < args.size(); ++i) {
-      state.values[indexOf(fusion().inputs()[i])] = args[i].isTensor()
-                                                        ? PolymorphicValue(tensorOf(args[i]))
-                                                        : PolymorphicValue(args[i].scalar());
-    }
+    running.state = stateOf(args);
   }
   for (const HostStep& step : parts_.steps) {
     if (step.kind == HostStepKind::Launch) {
@@ -205,6 +200,18 @@ void HostProgram::run(std::span<const ArgView> args, const Collectives* collecti
     }
   }
   collectResults(running);
+}
+
+RankState HostProgram::stateOf(std::span<const ArgView> args) const {
+  RankState state;
+  state.rank = parts_.rank;
+  state.values.resize(fusion().vals().size());
+  for (size_t i = 0; i < args.size(); ++i) {
+    state.values[indexOf(fusion().inputs()[i])] = args[i].isTensor()
+                                                      ? PolymorphicValue(tensorOf(args[i]))
+                                                      : PolymorphicValue(args[i].scalar());
+  }
+  return state;
 }
 
 void HostProgram::launch(size_t index, Running& running) const {
@@ -224,7 +231,8 @@ void HostProgram::launch(size_t index, Running& running) const {
   for (ExprId expr : launch.seeds) {
     seedOfCall(expr, running);
   }
-  if (launch.iterations == 0) {
+  const bool looksFirst = launch.picks && launch.picksAmongNone;
+  if (launch.iterations == 0 && !looksFirst) {
     return;
   }
   c10::SmallVector<void*, 16> pointers;
@@ -240,6 +248,12 @@ void HostProgram::launch(size_t index, Running& running) const {
       default:
         pointers.push_back(running.temporaries + source.offset);
     }
+  }
+  if (looksFirst) {
+    evaluateCalls(index, pointers.data(), running);
+  }
+  if (launch.iterations == 0) {
+    return;
   }
   c10::SmallVector<KernelNumber, 4> numbers;
   for (const NumberSource& source : bound.numbers) {
@@ -257,10 +271,31 @@ void HostProgram::launch(size_t index, Running& running) const {
     pointers.push_back(partials.back().get());
   }
   runKernel(index, pointers.data(), numbers.data(), running);
+  if (running.status.outside != 0) {
+    evaluateCalls(index, pointers.data(), running);
+    throwInternal("the evaluator refuses a position that a kernel refuses");
+  }
   if (running.status.dividedByZero != 0) {
     throwUser(ErrorKind::ZeroDivision,
               {launch.divisionOp, "the divisor of an integer division is not zero",
                "got a divisor with zeros (ZeroDivisionError)", "divide by non-zero numbers"});
+  }
+}
+
+void HostProgram::evaluateCalls(size_t index, void** pointers, Running& running) const {
+  const KernelLaunch& launch = parts_.launches[index];
+  RankState state = running.state ? *running.state : stateOf(running.args);
+  for (size_t i = 0; i + launch.writes < launch.tensors.size(); ++i) {
+    const ValId val = launch.tensors[i];
+    const TensorLayout& layout = parts_.layouts[val];
+    state.values[indexOf(val)] = at::from_blob(pointers[i + 1], layout.sizes, layout.strides,
+                                               torchDtype(fusion().val(val).dtype()));
+  }
+  for (ExprId id : launch.calls) {
+    const Expr& expr = fusion().expr(id);
+    const std::optional<uint64_t> seed =
+        needsSeed(expr) ? std::optional(seedOfCall(id, running)) : std::nullopt;
+    runCall(fusion(), expr, localSizes_, seed, state);
   }
 }
 

@@ -92,7 +92,8 @@ std::vector<size_t> memoryOrder(const KernelGraph& graph, const GraphTensor& out
   const size_t rank = output.loops.size();
   std::vector<size_t> order(rank);
   std::iota(order.begin(), order.end(), size_t{0});
-  if (graph.reduced != 0) {
+  const auto isPicked = [](const GraphTensor& read) { return read.pickedDim >= 0; };
+  if (graph.reduced != 0 || std::ranges::any_of(graph.reads, isPicked)) {
     return order;
   }
   for (const GraphTensor& read : graph.reads) {
@@ -247,7 +248,21 @@ KernelLaunch bindKernel(const Fusion& fusion, KernelTemplate& kernel,
   launch.bytes = bytesOf(nest);
   launch.divisionOp = kernel.divisionOp;
   launch.kernel = variantFor(kernel, schedule);
-  launch.integers = bindIntegers(launch.kernel->slots, schedule);
+  std::vector<PickedDim> picked;
+  launch.picksAmongNone = std::ranges::count(nest.extents, 0) != 0;
+  for (const GraphTensor& read : kernel.graph.reads) {
+    PickedDim& dim = picked.emplace_back();
+    if (read.pickedDim >= 0) {
+      const auto at = static_cast<size_t>(read.pickedDim);
+      dim = {layouts[read.val].sizes[at], layouts[read.val].strides[at]};
+      launch.picks = true;
+      launch.picksAmongNone = launch.picksAmongNone || dim.extent == 0;
+    }
+  }
+  launch.integers = bindIntegers(launch.kernel->slots, schedule, picked);
+  for (const GroupCall& call : kernel.group.calls) {
+    launch.calls.push_back(call.expr);
+  }
   launch.iterations = schedule.iterations;
   launch.grain = schedule.grain;
   launch.splits = schedule.splits;

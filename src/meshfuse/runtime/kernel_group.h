@@ -78,6 +78,10 @@ struct KernelLaunch {
   /// Bytes that it reads and writes.
   int64_t bytes = 0;
   std::string divisionOp;
+  std::vector<ExprId> calls;  // what it computes, in order
+  /// Whether it reads at computed positions; then, whether something is empty, so that not all of them are looked at.
+  bool picks = false;
+  bool picksAmongNone = false;
   std::shared_ptr<KernelVariant> kernel;  // its code may be missing yet
 };
 

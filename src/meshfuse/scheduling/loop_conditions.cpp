@@ -65,6 +65,19 @@ bool isDistributionOfLoops(const Fusion& fusion, const Expr& expr, PrimType type
   return std::abs(a) <= most && std::abs(b) <= most && (isUniform ? a <= b : b >= 0.0);
 }
 
+/// Rows of the weight as they are: one that is scaled to a norm is computed from all of its elements.
+bool isEmbeddingOfLoops(const Fusion& fusion, const Expr& expr) {
+  const auto isGiven = [&](size_t arg) {
+    return !std::holds_alternative<std::monostate>(expr.args[arg]);
+  };
+  const int64_t rows =
+      fusion.val(std::get<ValId>(expr.args[1])).tensor().domain[0].extent.constant();
+  const std::optional<Scalar> padding = constantOf(fusion, expr.args[2]);
+  const bool isRow =
+      padding && padding->isInt() && padding->toInt() >= -rows && padding->toInt() < rows;
+  return !isGiven(3) && (!isGiven(2) || isRow);
+}
+
 bool isRandomOfLoops(PrimType type) {
   return type == PrimType::Float || type == PrimType::Double || type == PrimType::Half ||
          type == PrimType::BFloat16;
@@ -95,6 +108,8 @@ bool loopsCompute(const Fusion& fusion, const Expr& expr, const LoopForm& form) 
     case Body::Normal:
       return isRandomOfLoops(type) &&
              isDistributionOfLoops(fusion, expr, type, form.body == Body::Uniform);
+    case Body::Embedding:
+      return isEmbeddingOfLoops(fusion, expr);
     case Body::UniformLike:
     case Body::NormalLike:
       return isRandomOfLoops(type);

@@ -22,6 +22,9 @@ enum class Body : uint8_t {
   Normal,       // … of the other distribution
   UniformLike,  // … for each element of the operand
   NormalLike,
+  Take,  // an element of the first operand, at the position along a dimension that another operand holds
+  Select,     // … where a negative position counts from the end
+  Embedding,  // an element of the second operand's row that the first holds
 };
 
 std::string_view nameOf(Fold fold) noexcept;  // "sum", "variance", …
