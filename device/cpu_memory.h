@@ -43,6 +43,15 @@ static inline void streamOut(void* to, const void* from, int64 bytes) {
 #endif
 }
 
+// piece: segmentEnd
+/// Where a segment of positions that begins at `cut` with `position` ends at the latest: where the positions pass 0 or `size`.
+MESHFUSE_DEVICE int64 segmentEnd(int64 position, int64 size, int64 cut, int64 stop) {
+  const int64 next = position < 0      ? cut - position
+                     : position < size ? cut + (size - position)
+                                       : stop;
+  return next < stop ? next : stop;
+}
+
 // piece: prefetch
 /// Asks for `bytes` from `from` on to come into the second-level cache. Addresses beyond what is mapped do no harm.
 static inline void prefetch(const void* from, int64 bytes) {

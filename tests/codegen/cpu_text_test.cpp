@@ -22,8 +22,8 @@ std::string textOf(const std::string& fusionText, int64_t rowBytes) {
   for (size_t i = 0; i < graph.reads.size() + graph.writes.size(); ++i) {
     nest.accesses.push_back({4, i >= graph.reads.size(), {600, 1}});
   }
-  for (size_t i = 0; i < graph.indices.size(); ++i) {
-    nest.accesses.push_back({0, false, {600, 1}});
+  for (const GraphIndex& index : graph.indices) {
+    nest.accesses.push_back({0, false, {index.strides.empty() ? 600 : index.strides[0], 1}});
   }
   return cpuText(lower(std::move(graph), chooseSchedule(nest, {})));
 }
@@ -99,6 +99,21 @@ TEST(CpuText, APositionIsCheckedBeforeItIsRead) {
        "const bool o1 = (x1 < 0) | (x1 >= s[8]);", "outside |= o1;",
        "const int64 y1 = (o1 ? 0 : x1) * s[9];", "const float v1 = b1[j + y1];",
        "if (outside != 0) {", "((int64*)p[0])[2] = 1;"}));
+}
+
+// In a segment of the lane a part is read all along or not at all: there, zeros are.
+TEST(CpuText, APaddedRowIsReadBySegments) {
+  EXPECT_TRUE(holdsInOrder(
+      kernelIn(textOf("input tv0: Float[8, 590] contiguity(t, t)\n"
+                      "tv1: Float[8, 600] = pad(tv0, [4, 6], 1.5)\n"
+                      "tv2: Float[8, 600] = neg(tv1)\n"
+                      "output tv2\n",
+                      0)),
+      {"(const float*)p[1] + s[", "const int64 t2 = s[", "static const float z0[1024] = {};",
+       "for (int64 cut = 0, stop = m; cut < m; cut = stop, stop = m)",
+       "stop = segmentEnd(b2 + cut, s[", "const bool v1 = (b2 + cut >= 0) & (b2 + cut < s[",
+       "d0 = v1 ? b0 + cut : z0;", "#pragma omp simd", "for (int64 j = cut; j < stop; ++j)",
+       "= d0[j - cut];", "chosen(v1, v2, v0)"}));
 }
 
 TEST(CpuText, TheSameKernelHasTheSameText) {

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from generation import Generator
 
 
+def sizes_of(maker: Generator, dim: Dim) -> list[int]:
+    return [size_of(dim, variant) for variant in range(maker.variants)]
+
+
 def numbers_step(maker: Generator, kind: str, x: int) -> bool:
     """Numbers of no operand, in the sizes of one."""
     value = maker.values[x]
@@ -95,8 +99,11 @@ def library_step(maker: Generator) -> bool:
             [(*shape[:at], joined, *shape[at + 1 :])],
         )
     if kind == "pad" and shape[-1] != 1:
-        longer = tuple(size_of(shape[-1], v) + 3 for v in range(maker.variants))
-        return maker.try_step("fd.ops.pad({0}, [1, 2])", [x], [(*shape[:-1], longer)])
+        front = maker.random.choice(
+            [1, 0, 3] + ([-1] if min(sizes_of(maker, shape[-1])) > 0 else [])
+        )
+        longer = tuple(size + front + 2 for size in sizes_of(maker, shape[-1]))
+        return maker.try_step(f"fd.ops.pad({{0}}, [{front}, 2])", [x], [(*shape[:-1], longer)])
     if kind == "cumsum":
         return maker.try_step(f"fd.ops.cumsum({{0}}, {at})", [x], [shape])
     if kind == "triu" and rank >= 2:

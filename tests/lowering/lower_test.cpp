@@ -91,6 +91,26 @@ TEST(KernelGraph, APickReadsAtAPosition) {
   EXPECT_EQ(graph.reads.at(1).pickedDim, 0);
 }
 
+// What lies beyond the first operand is the second's, at a position that the first one's size is taken off from.
+TEST(KernelGraph, ACatChoosesByThePart) {
+  const KernelGraph graph = graphOf(
+      "input tv0: Float[8, 6] contiguity(t, t)\n"
+      "input tv1: Float[8, 4] contiguity(t, t)\n"
+      "tv2: Float[8, 10] = cat([tv0, tv1], 1, False)\n"
+      "tv3: Float[8, 10] = neg(tv2)\n"
+      "output tv3\n");
+  EXPECT_EQ(toText(graph),
+            "n0: Bool = inside 0 [l1]\n"
+            "n1: Float = read 0 where(n0) [l0, l1]\n"
+            "n2: Bool = inside 1 [l1]\n"
+            "n3: Float = read 1 where(n2) [l0, l1]\n"
+            "n4: Float = where(n2, n3, n1) [l0, l1]\n"
+            "n5: Float = neg(n4) [l0, l1]\n"
+            "write n5\n");
+  EXPECT_EQ(graph.reads.at(0).shift.at(0).operand, 1U);
+  EXPECT_EQ(graph.indices.at(0).strides, (std::vector<int64_t>{0, 1}));
+}
+
 // Two calls draw two seeds; two with one seed are one.
 TEST(KernelGraph, RandomNumbersAreTheirSeedsAndPositions) {
   EXPECT_EQ(toText(graphOf("input tv0: Float[6] contiguity(t)\n"

@@ -205,6 +205,44 @@ TEST(Segment, ASelectionAloneIsAView) {
             "call tv1 = select(tv0) -> tv1\n");
 }
 
+TEST(Segment, WhatACatReadsOnTheWayIsPartOfItsKernel) {
+  EXPECT_EQ(
+      groupsOf(kX + "tv1: Float[8, 3] = slice(tv0, [0, 3], [8, 6], None, False)\n"
+                    "tv2: Float[8, 3] = neg(tv1)\n"
+                    "tv3: Float[8, 3] = slice(tv0, [0, 0], [8, 3], None, False)\n"
+                    "tv4: Float[8, 6] = cat([tv2, tv3], 1, False)\n"
+                    "tv5: Float[8, 6] = mul(tv0, tv4)\n"
+                    "output tv5\n"),
+      "kernel [l0, l1] tv4[l0, l1] = cat(tv2[l0, l1], tv3[l0, l1]); tv5[l0, l1] = mul(tv0[l0, l1], "
+      "tv4[l0, l1]) -> tv5\n");
+}
+
+// Elsewhere it is needed as well, or has other sizes: it is made once, in memory.
+TEST(Segment, WhatACatReadsLiesInMemoryOtherwise) {
+  EXPECT_EQ(
+      groupsOf(kX + "tv1: Float[8, 6] = neg(tv0)\n"
+                    "tv2: Float[8, 6] = exp(tv0)\n"
+                    "tv3: Float[16, 6] = cat([tv1, tv2], 0, False)\n"
+                    "tv4: Float[16, 6] = abs(tv3)\n"
+                    "output tv1\n"
+                    "output tv4\n"),
+      "kernel [l0, l1] tv1[l0, l1] = neg(tv0[l0, l1]); tv2[l0, l1] = exp(tv0[l0, l1]) -> tv1, "
+      "tv2\n"
+      "kernel [l0, l1] tv3[l0, l1] = cat(tv1[l0, l1], tv2[l0, l1]); tv4[l0, l1] = abs(tv3[l0, "
+      "l1]) -> tv4\n");
+}
+
+TEST(Segment, APadOrACatAloneIsALibraryCall) {
+  EXPECT_EQ(groupsOf(kX + "tv1: Float[8, 3] = slice(tv0, [0, 3], [8, 6], None, False)\n"
+                          "tv2: Float[8, 9] = cat([tv0, tv1], 1, False)\n"
+                          "tv3: Float[8, 8] = pad(tv0, [1, 1], None)\n"
+                          "output tv2\n"
+                          "output tv3\n"),
+            "call tv1 = slice(tv0) -> tv1\n"
+            "call tv2 = cat(tv0, tv1) -> tv2\n"
+            "call tv3 = pad(tv0) -> tv3\n");
+}
+
 TEST(Segment, ASegmentSetEndsItsKernel) {
   EXPECT_EQ(groupsOf(kX + "tv1: Float[8, 6] = exp(tv0)\n"
                           "tv2: Float[8, 6] = segment_set(tv1)\n"

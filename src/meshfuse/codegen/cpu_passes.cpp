@@ -141,8 +141,15 @@ std::set<int32_t> CpuPrinter::tensorsOf(const LoopPass& pass) const {
   std::set<int32_t> tensors;
   for (NodeId id : pass.nodes) {
     const NodeKind kind = graph_.node(id).kind;
-    if (kind == NodeKind::Read || kind == NodeKind::Index || kind == NodeKind::Pick) {
+    if (kind == NodeKind::Read || kind == NodeKind::Index || kind == NodeKind::Pick ||
+        kind == NodeKind::Masked) {
       tensors.insert(static_cast<int32_t>(tensorOf(graph_.node(id))));
+    }
+    if (kind == NodeKind::Inside) {
+      for (const auto& [dim, index] :
+           graph_.parts[static_cast<size_t>(graph_.node(id).index)].bounds) {
+        tensors.insert(static_cast<int32_t>(indexTensor(index)));
+      }
     }
   }
   for (const LoopStore& store : pass.stores) {
@@ -155,7 +162,8 @@ void CpuPrinter::chunks(const LoopPass& pass) {
   const bool streams =
       std::ranges::any_of(pass.stores, [&](const LoopStore& s) { return streamsStore(s); });
   const bool prefetches = !kernel_.hasLaneAccumulators() && kernel_.serialLoops == 0;
-  const std::string size = streams || prefetches ? std::to_string(kChunk) : "count";
+  const bool isSegmented = hasMasked(pass);
+  const std::string size = streams || prefetches || isSegmented ? std::to_string(kChunk) : "count";
   const bool isPart = kernel_.isSplit && kernel_.isLaneReduced && kernel_.serialLoops == 0;
   const std::string end = isPart ? "partEnd" : "count";
   const std::string step = isPart && size == "count" ? integer(slots_.splitSize) : size;
@@ -183,25 +191,15 @@ void CpuPrinter::chunks(const LoopPass& pass) {
     prefetchNext();
   }
   pointerLetter_ = 'b';
-  if (pass.folds.empty() || kernel_.hasLaneAccumulators()) {
-    simd();
-    open("for (int64 j = 0; j < m; ++j)");
-    elements(pass, "j");
+  if (isSegmented) {
+    segmentPass_ = &pass;
+    open("for (int64 cut = 0, stop = m; cut < m; cut = stop, stop = m)");
+    segmentBegin(pass);
+    elementLoops(pass, "cut", "stop");
     close();
+    segmentPass_ = nullptr;
   } else {
-    const std::string lanes = std::to_string(lanesOf(pass));
-    line("int64 k = 0;");
-    open("for (; k + " + lanes + " <= m; k += " + lanes + ")");
-    simd();
-    open("for (int64 l = 0; l < " + lanes + "; ++l)");
-    line("const int64 j = k + l;");
-    elements(pass, "l");
-    close();
-    close();
-    open("for (int64 l = 0; k + l < m; ++l)");
-    line("const int64 j = k + l;");
-    elements(pass, "l");
-    close();
+    elementLoops(pass, "0", "m");
   }
   for (const LoopStore& store : pass.stores) {
     if (streamsStore(store)) {
@@ -212,6 +210,78 @@ void CpuPrinter::chunks(const LoopPass& pass) {
     }
   }
   close();
+}
+
+void CpuPrinter::elementLoops(const LoopPass& pass, const std::string& begin,
+                              const std::string& end) {
+  if (pass.folds.empty() || kernel_.hasLaneAccumulators()) {
+    simd();
+    openLoop("j", begin, end);
+    elements(pass, "j");
+    close();
+    return;
+  }
+  const std::string lanes = std::to_string(lanesOf(pass));
+  line("int64 k = " + begin + ";");
+  open("for (; k + " + lanes + " <= " + end + "; k += " + lanes + ")");
+  simd();
+  open("for (int64 l = 0; l < " + lanes + "; ++l)");
+  line("const int64 j = k + l;");
+  elements(pass, "l");
+  close();
+  close();
+  open("for (int64 l = 0; k + l < " + end + "; ++l)");
+  line("const int64 j = k + l;");
+  elements(pass, "l");
+  close();
+}
+
+bool CpuPrinter::hasMasked(const LoopPass& pass) const {
+  return std::ranges::any_of(pass.nodes,
+                             [&](NodeId id) { return graph_.node(id).kind == NodeKind::Masked; });
+}
+
+/// Where one of the parts begins or ends, a segment of the lane ends: in it, what is masked is read all along or not at all.
+void CpuPrinter::segmentBegin(const LoopPass& pass) {
+  for (NodeId id : pass.nodes) {
+    const Node& node = graph_.node(id);
+    if (node.kind != NodeKind::Inside || !isSegmented(id)) {
+      continue;
+    }
+    const GraphPart& part = graph_.parts[static_cast<size_t>(node.index)];
+    for (size_t i = 0; i < part.bounds.size(); ++i) {
+      const size_t tensor = indexTensor(part.bounds[i].second);
+      if (kernel_.tensors[tensor].lane == Step::None) {
+        continue;
+      }
+      const std::string size =
+          integer(slots_.parts[static_cast<size_t>(node.index)] + static_cast<int32_t>(i));
+      const std::string position = positionText(tensor, "cut");
+      line("stop = segmentEnd(" + position + ", " + size + ", cut, stop);");
+    }
+    line("const bool " + valueName(id) + " = " + insideText(node, "cut") + ";");
+  }
+  std::set<int32_t> defined;
+  for (NodeId id : pass.nodes) {
+    const Node& node = graph_.node(id);
+    if (node.kind != NodeKind::Masked || !isSegmented(node.operands.front()) ||
+        !defined.insert(node.index).second) {
+      continue;
+    }
+    const size_t tensor = tensorOf(node);
+    const Step lane = kernel_.tensors[tensor].lane;
+    const std::string isInside = valueName(node.operands.front());
+    const std::string stride = lane == Step::None ? ""
+                               : lane == Step::Unit
+                                   ? " + cut"
+                                   : " + cut * " + integer(slots_.strides[tensor].back());
+    line(pointerType(tensor) + "* __restrict " + name('d', node.index) + " = " + isInside + " ? " +
+         name('b', node.index) + stride + " : " + name('z', node.index) + ";");
+    if (lane == Step::Bound) {
+      line("const int64 " + name('e', node.index) + " = " + isInside + " ? " +
+           integer(slots_.strides[tensor].back()) + " : 0;");
+    }
+  }
 }
 
 bool CpuPrinter::isRead(size_t tensor) const {
@@ -227,7 +297,7 @@ void CpuPrinter::prefetchNext() {
   for (size_t i = 0; i < kernel_.tensors.size(); ++i) {
     const LoopTensor& tensor = kernel_.tensors[i];
     if (tensor.isOutput || tensor.isIndex || tensor.lane != Step::Unit || !isRead(i) ||
-        slots_.picked[i] >= 0) {
+        slots_.picked[i] >= 0 || slots_.shifts[i] >= 0) {
       continue;
     }
     std::string from = name('a', static_cast<int64_t>(i)) + " + base";
@@ -262,7 +332,9 @@ void CpuPrinter::elements(const LoopPass& pass, const std::string& lane) {
     restoreKept(users, pass.nodes, "base + ", pass.stores);
   }
   for (NodeId id : pass.nodes) {
-    define(id);
+    if (graph_.node(id).kind != NodeKind::Inside || !isSegmented(id)) {
+      define(id);
+    }
   }
   for (NodeId id : pass.staged) {
     line(name('g', id) + "[base + j] = " + valueName(id) + ";");

@@ -40,6 +40,8 @@ class CpuPrinter {
   std::string valueText(NodeId id);
   /// Whether a node divides elements of the lane by a number that they share: its reciprocal is computed once.
   bool dividesByRowValue(const Node& node) const;
+  /// Whether a node chooses by what is the same in a segment of the lane.
+  bool choosesByPart(const Node& node) const;
   bool varies(NodeId id) const;
   std::string foldText(NodeId id) const;
   /// `picked` is a number of elements that is added.
@@ -51,6 +53,17 @@ class CpuPrinter {
   void definePosition(NodeId id);
   std::string readText(const Node& node);
   std::string indexText(const Node& node) const;
+  /// An index at element `at` of the lane.
+  std::string positionText(size_t tensor, const std::string& at) const;
+  std::string insideText(const Node& node, const std::string& lane) const;
+  std::string maskedText(const Node& node) const;
+  /// Whether an Inside node is the same in each segment of the lane, which is how a pass goes through it.
+  bool isSegmented(NodeId inside) const;
+  size_t indexTensor(int32_t index) const;
+  /// Masked reads of a pass, and the Inside nodes that it computes.
+  bool hasMasked(const LoopPass& pass) const;
+  void segmentBegin(const LoopPass& pass);
+  void elementLoops(const LoopPass& pass, const std::string& begin, const std::string& end);
   /// The tensor, or index among them, that a node reads.
   size_t tensorOf(const Node& node) const;
   void define(NodeId id);
@@ -122,7 +135,8 @@ class CpuPrinter {
   int passNumber_ = 0;
   bool checksZero_ = false;
   bool checksPositions_ = false;
-  std::map<NodeId, int64_t> splitFolds_;  // their places among the tables of partial results
+  const LoopPass* segmentPass_ = nullptr;  // the pass that is printed, where it goes by segments
+  std::map<NodeId, int64_t> splitFolds_;   // their places among the tables of partial results
 };
 
 }  // namespace meshfuse

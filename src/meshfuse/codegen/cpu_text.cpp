@@ -54,10 +54,12 @@ void CpuPrinter::body() {
       "    void* const* p, const int64* s, const Number* numbers, int64 begin, int64 end) {\n";
   indent_ = 1;
   for (size_t i = 0; i < kernel_.tensors.size(); ++i) {
+    const std::string shift = slots_.shifts[i] < 0 ? "" : integer(slots_.shifts[i]);
+    const std::string address = "(" + pointerType(i) + "*)p[" + std::to_string(i + 1) + "]";
     pointer('t', i,
-            kernel_.tensors[i].isIndex
-                ? "0"
-                : "(" + pointerType(i) + "*)p[" + std::to_string(i + 1) + "]");
+            kernel_.tensors[i].isIndex ? (shift.empty() ? "0" : shift)
+            : shift.empty()            ? address
+                                       : infix(address, " + ", shift));
   }
   for (size_t i = 0; i < graph_.nodes.size(); ++i) {
     if (isUniform(graph_.nodes[i])) {
@@ -146,6 +148,13 @@ void CpuPrinter::buffers() {
     for (NodeId id : pass.folds) {
       buffer(std::string(deviceComputeName(graph_.node(id).compute)), name('f', id),
              kernel_.hasLaneAccumulators() ? kBlockElements : lanesOf(pass));
+    }
+  }
+  for (const Node& node : graph_.nodes) {
+    if (node.kind == NodeKind::Masked) {
+      line("alignas(64) static const " +
+           std::string(deviceTypeName(graph_.reads[tensorOf(node)].type)) + " " +
+           name('z', node.index) + "[" + std::to_string(kChunk) + "] = {};");
     }
   }
   for (const LoopSection& section : kernel_.sections) {

@@ -5,8 +5,19 @@
 #include "meshfuse/codegen/device_text.h"
 #include "meshfuse/codegen/number_text.h"
 #include "meshfuse/codegen/value_text.h"
+#include "meshfuse/ops/pointwise.h"
 
 namespace meshfuse {
+
+namespace {
+
+/// Whether the value comes from memory, where it is rounded.
+bool isStoredElement(const Node& node) {
+  return node.kind == NodeKind::Read || node.kind == NodeKind::Pick ||
+         node.kind == NodeKind::Masked;
+}
+
+}  // namespace
 
 std::string CpuPrinter::valueText(NodeId id) {
   const Node& node = graph_.node(id);
@@ -17,6 +28,10 @@ std::string CpuPrinter::valueText(NodeId id) {
       return integer(slots_.count);
     case NodeKind::Index:
       return indexText(node);
+    case NodeKind::Inside:
+      return insideText(node, "j");
+    case NodeKind::Masked:
+      return maskedText(node);
     case NodeKind::Pick:
       return elementText(
           node, elementOf(name(pointerLetter_, node.index), tensorOf(node), name('y', id)));
@@ -28,10 +43,21 @@ std::string CpuPrinter::valueText(NodeId id) {
                              "quotientBy(" + operandText(graph_, node.operands[0], node.compute) +
                                  ", " + operandText(graph_, node.operands[1], node.compute) + ")");
       }
+      if (choosesByPart(node)) {
+        return convertedText(node.type, node.compute,
+                             "chosen(" + valueName(node.operands[0]) + ", " +
+                                 operandText(graph_, node.operands[1], node.compute) + ", " +
+                                 operandText(graph_, node.operands[2], node.compute) + ")");
+      }
       return computedText(graph_, node);
     default:
       return computedText(graph_, node);
   }
+}
+
+bool CpuPrinter::choosesByPart(const Node& node) const {
+  return pointwiseRows()[static_cast<size_t>(node.index)].types == DtypeClass::Select &&
+         graph_.node(node.operands[0]).kind == NodeKind::Inside && isSegmented(node.operands[0]);
 }
 
 bool CpuPrinter::dividesByRowValue(const Node& node) const {
@@ -72,15 +98,66 @@ std::string CpuPrinter::elementText(const Node& node, const std::string& element
              : "convert<" + std::string(deviceComputeName(type)) + ">(" + element + ")";
 }
 
-std::string CpuPrinter::indexText(const Node& node) const {
+std::string CpuPrinter::insideText(const Node& node, const std::string& lane) const {
+  const GraphPart& part = graph_.parts[static_cast<size_t>(node.index)];
+  std::string text;
+  for (size_t i = 0; i < part.bounds.size(); ++i) {
+    const std::string position = positionText(indexTensor(part.bounds[i].second), lane);
+    const std::string size =
+        integer(slots_.parts[static_cast<size_t>(node.index)] + static_cast<int32_t>(i));
+    text += (i == 0 ? "(" : " & (") + position + " >= 0) & (" + position + " < " + size + ")";
+  }
+  return text;
+}
+
+std::string CpuPrinter::maskedText(const Node& node) const {
+  const NodeId inside = node.operands.front();
   const size_t tensor = tensorOf(node);
+  if (!isSegmented(inside)) {
+    const std::string element =
+        elementText(node, elementOf(name(pointerLetter_, node.index), tensor));
+    return valueName(inside) + " ? " + element + " : " + std::string(deviceComputeName(node.type)) +
+           "(0)";
+  }
+  const std::string d = name('d', node.index);
+  switch (kernel_.tensors[tensor].lane) {
+    case Step::None:
+      return elementText(node, d + "[0]");
+    case Step::Unit:
+      return elementText(node, d + "[j - cut]");
+    default:
+      return elementText(node, d + "[(j - cut) * " + name('e', node.index) + "]");
+  }
+}
+
+bool CpuPrinter::isSegmented(NodeId inside) const {
+  if (segmentPass_ == nullptr || !varies(inside)) {
+    return segmentPass_ != nullptr;
+  }
+  const GraphPart& part = graph_.parts[static_cast<size_t>(graph_.node(inside).index)];
+  return std::ranges::find(segmentPass_->nodes, inside) != segmentPass_->nodes.end() &&
+         std::ranges::none_of(part.bounds, [&](const auto& bound) {
+           return kernel_.tensors[indexTensor(bound.second)].lane == Step::Bound;
+         });
+}
+
+size_t CpuPrinter::indexTensor(int32_t index) const {
+  return kernel_.addressCount() + static_cast<size_t>(index);
+}
+
+std::string CpuPrinter::indexText(const Node& node) const {
+  const std::string position = positionText(tensorOf(node), "j");
+  return node.type == PrimType::Double ? "smallWhole(" + position + ")" : position;
+}
+
+std::string CpuPrinter::positionText(size_t tensor, const std::string& at) const {
   const std::string first = name(pointerLetter_, static_cast<int64_t>(tensor));
   const Step lane = kernel_.tensors[tensor].lane;
-  const std::string position =
-      lane == Step::None   ? first
-      : lane == Step::Unit ? infix(first, " + ", "j")
-                           : infix(first, " + j * ", integer(slots_.strides[tensor].back()));
-  return node.type == PrimType::Double ? "smallWhole(" + position + ")" : position;
+  const std::string position = lane == Step::None   ? first
+                               : lane == Step::Unit ? infix(first, " + ", at)
+                                                    : infix(infix(first, " + ", at), " * ",
+                                                            integer(slots_.strides[tensor].back()));
+  return position;
 }
 
 size_t CpuPrinter::tensorOf(const Node& node) const {
@@ -98,9 +175,7 @@ void CpuPrinter::define(NodeId id) {
     // A store rounds by itself; rounding what is rounded would be done twice.
     line(wide + unroundedName(id) + " = " + valueText(id) + ";");
     line(wide + valueName(id) + " = " +
-         (node.kind == NodeKind::Read || node.kind == NodeKind::Pick
-              ? unroundedName(id)
-              : roundedText(node.type, unroundedName(id))) +
+         (isStoredElement(node) ? unroundedName(id) : roundedText(node.type, unroundedName(id))) +
          ";");
   } else {
     line(wide + valueName(id) + " = " + valueText(id) + ";");

@@ -4,13 +4,13 @@
 #include <unordered_map>
 
 #include "meshfuse/base/error.h"
-#include "meshfuse/base/text.h"
 #include "meshfuse/lowering/node_builder.h"
 #include "meshfuse/lowering/structured_nodes.h"
 #include "meshfuse/ops/infer.h"
 #include "meshfuse/ops/op_info.h"
 #include "meshfuse/ops/pointwise.h"
 #include "meshfuse/scheduling/call_loops.h"
+#include "meshfuse/scheduling/loop_conditions.h"
 #include "meshfuse/scheduling/loop_form.h"
 
 namespace meshfuse {
@@ -54,21 +54,20 @@ class GraphBuilder : private NodeBuilder {
     return add(std::move(node));
   }
 
-  /// With `positions` (one or none) it is read at one along dimension `pickedDim`.
-  NodeId read(ValId val, const DimLoops& loops, std::vector<NodeId> positions = {},
-              int64_t pickedDim = -1, bool wraps = false) {
-    const auto same = [&](const GraphTensor& tensor) {
-      return tensor.val == val && tensor.loops == loops && tensor.pickedDim == pickedDim &&
-             tensor.wraps == wraps;
-    };
-    auto found = std::ranges::find_if(graph_.reads, same);
+  NodeId read(ValId val, const DimLoops& loops) {
+    return read({val, fusion_.val(val).dtype(), loops}, NodeKind::Read, {});
+  }
+
+  NodeId read(GraphTensor wanted, NodeKind kind, std::vector<NodeId> operands) {
+    const DimLoops loops = wanted.loops;
+    auto found = std::ranges::find(graph_.reads, wanted);
     if (found == graph_.reads.end()) {
-      graph_.reads.push_back({val, fusion_.val(val).dtype(), loops, -1, pickedDim, wraps});
+      graph_.reads.push_back(std::move(wanted));
       found = graph_.reads.end() - 1;
     }
     Node node;
-    node.kind = positions.empty() ? NodeKind::Read : NodeKind::Pick;
-    node.operands = std::move(positions);
+    node.kind = kind;
+    node.operands = std::move(operands);
     node.index = static_cast<int32_t>(found - graph_.reads.begin());
     node.type = found->type;
     for (LoopId loop : loops) {
@@ -115,6 +114,11 @@ class GraphBuilder : private NodeBuilder {
                     std::pair(pick(call, form.body, *picked), call.outputs.front()));
       return;
     }
+    if (readsShifted(form.body)) {
+      made_.emplace(indexOf(expr.outputs.front()),
+                    std::pair(shifted(call, form.body), call.outputs.front()));
+      return;
+    }
     std::vector<NodeId> operands;
     size_t tensor = 0;
     for (size_t i = 0; i < expr.args.size(); ++i) {
@@ -148,8 +152,82 @@ class GraphBuilder : private NodeBuilder {
     size_t tensor = picked.operand == 0 ? 1 : 0;
     const NodeId position =
         cast(operandNode(expr.args[1 - picked.operand], call, tensor), PrimType::Int);
-    return read(std::get<ValId>(expr.args[picked.operand]), call.operands[picked.operand],
-                {position}, static_cast<int64_t>(picked.dim), body == Body::Select);
+    const auto val = std::get<ValId>(expr.args[picked.operand]);
+    return read({val, fusion_.val(val).dtype(), call.operands[picked.operand], -1,
+                 static_cast<int64_t>(picked.dim), body == Body::Select},
+                NodeKind::Pick, {position});
+  }
+
+  /// Each operand where it lies in the output, and the number that is around a padded one.
+  NodeId shifted(const GroupCall& call, Body body) {
+    const Expr& expr = fusion_.expr(call.expr);
+    const PrimType type = fusion_.val(expr.outputs.front()).dtype();
+    const std::vector<ValId> tensors = tensorsOf(fusion_, expr);
+    const OpInfo& op = infoOf(*expr.op);
+    const std::vector<TensorType> types = tensorOperands(fusion_, expr.args);
+    const DimMap map = op.dimMap({&op, &fusion_, expr.args, types});
+    std::optional<NodeId> rest;
+    if (body == Body::Pad) {
+      const Scalar* value = std::get_if<Scalar>(&expr.args[2]);
+      const std::optional<Scalar> number = constantOf(fusion_, expr.args[2]);
+      rest = constant(value != nullptr ? *value : number.value_or(Scalar(0)), type);
+    }
+    for (size_t i = tensors.size(); i-- > 0;) {
+      const ShiftPath path{{call.expr, i}};
+      GraphPart part{tensors[i], {}};
+      for (size_t dim = 0; dim < map.inputs[i].size(); ++dim) {
+        if (map.inputs[i][dim] != map.outputs.front()[dim]) {
+          std::vector<int64_t> strides(map.inputs[i].size(), 0);
+          strides[dim] = 1;
+          DimLoops loops(strides.size(), kNoLoop);
+          loops[dim] = call.outputs.front()[dim];
+          part.bounds.emplace_back(
+              dim, placeOf({expr.outputs.front(), loops, std::move(strides), path}));
+        }
+      }
+      std::optional<NodeId> isInside;
+      if (!part.bounds.empty()) {
+        isInside = inside(std::move(part));
+      }
+      const NodeId value = shiftedValue(tensors[i], call, call.operands[i], path, isInside);
+      // Beyond all others lies the last one.
+      rest = rest && isInside ? arithmetic("where", {*isInside, value, *rest}, type) : value;
+    }
+    return *rest;
+  }
+
+  NodeId shiftedValue(ValId val, const GroupCall& call, const DimLoops& loops, ShiftPath path,
+                      std::optional<NodeId> isInside) {
+    const ExprId definition = fusion_.val(val).definition;
+    if (definition == kNoExpr ||
+        std::ranges::find(call.absorbed, definition) == call.absorbed.end()) {
+      GraphTensor tensor{val, fusion_.val(val).dtype(), loops};
+      tensor.shift = std::move(path);
+      return isInside ? read(std::move(tensor), NodeKind::Masked, {*isInside})
+                      : read(std::move(tensor), NodeKind::Read, {});
+    }
+    const Expr& expr = fusion_.expr(definition);
+    if (expr.op->name == "slice") {
+      path.push_back({definition, 0});
+      return shiftedValue(std::get<ValId>(expr.args[0]), call, loops, std::move(path), isInside);
+    }
+    const OpInfo& op = infoOf(*expr.op);
+    std::vector<NodeId> operands;
+    for (size_t i = 0; i < expr.args.size(); ++i) {
+      const ValId* operand = std::get_if<ValId>(&expr.args[i]);
+      if (operand != nullptr && fusion_.val(*operand).isTensor()) {
+        operands.push_back(shiftedValue(*operand, call, loops, path, isInside));
+      } else if (op.params[i].kind == ParamKind::Operand) {
+        const Scalar* value = std::get_if<Scalar>(&expr.args[i]);
+        operands.push_back(value != nullptr ? constant(*value, value->type()) : number(*operand));
+      }
+    }
+    if (!op.isPointwise()) {
+      return cast(operands.front(), fusion_.val(val).dtype());
+    }
+    const std::vector<TensorType> tensors = tensorOperands(fusion_, expr.args);
+    return pointwise(op.pointwiseRow, std::move(operands),
+                     pointwiseTypes({&op, &fusion_, expr.args, tensors}));
   }
 
   static bool isValue(const Arg& arg) {
@@ -230,16 +308,6 @@ class GraphBuilder : private NodeBuilder {
   std::unordered_map<uint32_t, std::pair<NodeId, DimLoops>> made_;
 };
 
-std::string maskText(LoopMask mask) {
-  std::vector<std::string> names;
-  for (int loop = 0; mask >> loop != 0; ++loop) {
-    if (((mask >> loop) & 1U) != 0) {
-      names.push_back("l" + std::to_string(loop));
-    }
-  }
-  return "[" + joinText(names, ", ") + "]";
-}
-
 }  // namespace
 
 KernelGraph buildGraph(const Fusion& fusion, const Group& group) {
@@ -248,17 +316,13 @@ KernelGraph buildGraph(const Fusion& fusion, const Group& group) {
 
 int64_t workOf(const Node& node) {
   switch (node.kind) {
-    case NodeKind::Pointwise: {
-      // Calls of functions show in the device text as letters before a parenthesis; the rest is operators.
-      const std::string_view text = pointwiseRows()[static_cast<size_t>(node.index)].device;
-      const size_t call = text.find('(', 1);
-      const bool isFunction = call != std::string_view::npos && call > 0 &&
-                              std::isalpha(static_cast<unsigned char>(text[call - 1])) != 0;
-      return isFunction ? 12 : 1;
-    }
+    case NodeKind::Pointwise:
+      return workOf(pointwiseRows()[static_cast<size_t>(node.index)]);
     case NodeKind::Cast:
     case NodeKind::Fold:
     case NodeKind::Index:
+    case NodeKind::Inside:
+    case NodeKind::Masked:
       return 1;
     case NodeKind::Pick:
       return 4;
@@ -279,54 +343,6 @@ bool dividesIntegers(const Node& node) {
 bool dividesFloats(const Node& node) {
   return node.kind == NodeKind::Pointwise && categoryOf(node.compute) == TypeCategory::Floating &&
          pointwiseRows()[static_cast<size_t>(node.index)].device == "(divide(x0, x1))";
-}
-
-std::string toText(const Node& node) {
-  std::vector<std::string> operands;
-  for (NodeId operand : node.operands) {
-    operands.push_back("n" + std::to_string(operand));
-  }
-  const std::string list = "(" + joinText(operands, ", ") + ")";
-  switch (node.kind) {
-    case NodeKind::Read:
-      return "read " + std::to_string(node.index);
-    case NodeKind::Number:
-      return "number " + std::to_string(node.index);
-    case NodeKind::Constant:
-      return node.constant.toText();
-    case NodeKind::Pointwise:
-      return std::string(pointwiseRows()[static_cast<size_t>(node.index)].name) + list;
-    case NodeKind::Cast:
-      return "cast" + list;
-    case NodeKind::Fold:
-      return "fold " + std::string(nameOf(node.fold)) + list;
-    case NodeKind::Count:
-      return "count";
-    case NodeKind::Index:
-      return "index " + std::to_string(node.index);
-    case NodeKind::Seed:
-      return "seed " + std::to_string(node.index);
-    case NodeKind::Pick:
-      return "pick " + std::to_string(node.index) + list;
-    case NodeKind::Uniform:
-      return "uniform" + list;
-    case NodeKind::Normal:
-      return "normal" + list;
-  }
-  return {};
-}
-
-std::string toText(const KernelGraph& graph) {
-  std::string text;
-  for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    const Node& node = graph.nodes[i];
-    text += "n" + std::to_string(i) + ": " + std::string(nameOf(node.type)) + " = " + toText(node) +
-            " " + maskText(node.loops) + "\n";
-  }
-  for (const GraphTensor& write : graph.writes) {
-    text += "write n" + std::to_string(write.node) + "\n";
-  }
-  return text;
 }
 
 }  // namespace meshfuse

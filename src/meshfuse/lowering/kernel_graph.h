@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "meshfuse/ir/fusion.h"
 #include "meshfuse/scheduling/group.h"
+#include "meshfuse/scheduling/shifted_reads.h"
 
 namespace meshfuse {
 
@@ -28,6 +30,8 @@ enum class NodeKind : uint8_t {
   Uniform,  // a random number by seed, offset and index, between two more operands; further ones only have to be computed
   Normal,   // … around the fourth operand, with the fifth as deviation
   Pick,  // an element of a tensor, `index` into reads, whose position along a dimension is the operand
+  Inside,  // whether the element lies in a part of the output: `index` into parts
+  Masked,  // an element of a tensor, `index` into reads, where the operand is true; not read, and any number, elsewhere
 };
 
 /// One value of the graph. Types of fewer bits than Float are computed in Float and rounded: `type` says to what.
@@ -58,16 +62,27 @@ struct GraphTensor {
   NodeId node = -1;        // writes: what is written
   int64_t pickedDim = -1;  // reads of Pick nodes: the dimension without a loop
   bool wraps = false;      // … where a negative position counts from the end
+  ShiftPath shift = {};    // reads: how far from the output's position
+
+  bool operator==(const GraphTensor&) const = default;
 };
 
 /// A number that follows the loops as an address does: the sum of the positions in each dimension of `val`, times `strides`.
 struct GraphIndex {
   ValId val{};
   DimLoops loops = {};
-  std::vector<int64_t> strides =
-      {};  // by dimension; empty: those of val's elements in row-major order
+  /// By dimension; empty: those of val's elements in row-major order.
+  std::vector<int64_t> strides = {};
+  ShiftPath shift = {};  // of the positions
 
   bool operator==(const GraphIndex&) const = default;
+};
+
+/// The elements of an output at which each index is at least 0 and less than the size of its dimension of `val`.
+struct GraphPart {
+  ValId val{};
+  std::vector<std::pair<int64_t, int32_t>> bounds =
+      {};  // dimensions, and indices into KernelGraph::indices
 };
 
 struct KernelGraph {
@@ -75,6 +90,7 @@ struct KernelGraph {
   std::vector<GraphTensor> reads;
   std::vector<GraphTensor> writes;
   std::vector<GraphIndex> indices;
+  std::vector<GraphPart> parts;
   std::vector<ValId> numbers;
   std::vector<ExprId> seeds;  // of calls that draw one
   LoopMask reduced = 0;

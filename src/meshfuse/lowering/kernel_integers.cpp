@@ -2,6 +2,17 @@
 
 namespace meshfuse {
 
+namespace {
+
+bool isShifted(const LoopKernel& kernel, size_t tensor) {
+  if (kernel.tensors[tensor].isIndex) {
+    return !kernel.graph.indices[tensor - kernel.addressCount()].shift.empty();
+  }
+  return tensor < kernel.graph.reads.size() && !kernel.graph.reads[tensor].shift.empty();
+}
+
+}  // namespace
+
 IntegerSlots integerSlots(const LoopKernel& kernel) {
   IntegerSlots slots;
   const auto take = [&slots](int32_t count = 1) {
@@ -35,12 +46,16 @@ IntegerSlots integerSlots(const LoopKernel& kernel) {
   for (size_t i = 0; i < kernel.tensors.size(); ++i) {
     const bool isPicked = i < kernel.graph.reads.size() && kernel.graph.reads[i].pickedDim >= 0;
     slots.picked.push_back(isPicked ? take(2) : -1);
+    slots.shifts.push_back(isShifted(kernel, i) ? take() : -1);
+  }
+  for (const GraphPart& part : kernel.graph.parts) {
+    slots.parts.push_back(take(static_cast<int32_t>(part.bounds.size())));
   }
   return slots;
 }
 
 std::vector<int64_t> bindIntegers(const IntegerSlots& slots, const Schedule& schedule,
-                                  std::span<const PickedDim> picked) {
+                                  const BoundReads& reads) {
   std::vector<int64_t> table(static_cast<size_t>(slots.size), 0);
   const auto put = [&table](int32_t at, int64_t value) {
     if (at >= 0) {
@@ -78,11 +93,17 @@ std::vector<int64_t> bindIntegers(const IntegerSlots& slots, const Schedule& sch
     }
     putStride(schedule.lane);
   }
-  for (size_t tensor = 0; tensor < picked.size(); ++tensor) {
+  for (size_t tensor = 0; tensor < reads.picked.size(); ++tensor) {
     if (slots.picked[tensor] >= 0) {
-      put(slots.picked[tensor], picked[tensor].extent);
-      put(slots.picked[tensor] + 1, picked[tensor].stride);
+      put(slots.picked[tensor], reads.picked[tensor].extent);
+      put(slots.picked[tensor] + 1, reads.picked[tensor].stride);
     }
+  }
+  for (size_t tensor = 0; tensor < slots.shifts.size(); ++tensor) {
+    put(slots.shifts[tensor], reads.shifts[tensor]);
+  }
+  for (size_t i = 0; i < reads.partSizes.size(); ++i) {
+    put(slots.parts.front() + static_cast<int32_t>(i), reads.partSizes[i]);
   }
   return table;
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "meshfuse/lowering/loop_kernel.h"
@@ -25,6 +24,10 @@ struct IntegerSlots {
   std::vector<std::vector<int32_t>> strides;
   /// By tensor: the place of the picked dimension's extent, which its stride follows; -1 without one.
   std::vector<int32_t> picked;
+  /// By tensor: the place of what is added to its address, or index, before any loop; -1 without.
+  std::vector<int32_t> shifts;
+  /// By part of the graph: the place of the size along its first bound, which those of the others follow.
+  std::vector<int32_t> parts;
   int32_t size = 0;
 };
 
@@ -36,9 +39,16 @@ struct PickedDim {
   int64_t stride = 0;
 };
 
+/// What is bound beside the schedule.
+struct BoundReads {
+  std::vector<PickedDim> picked =
+      {};                            // by tensor; may lack ones at the end without such a dimension
+  std::vector<int64_t> shifts = {};  // by tensor
+  std::vector<int64_t> partSizes = {};  // of all bounds of all parts
+};
+
 /// The table for one binding of the kernel that has these slots, whose schedule is like the one it was lowered with.
-/// `picked` is by tensor; it may lack tensors at the end that have no such dimension.
 std::vector<int64_t> bindIntegers(const IntegerSlots& slots, const Schedule& schedule,
-                                  std::span<const PickedDim> picked);
+                                  const BoundReads& reads);
 
 }  // namespace meshfuse

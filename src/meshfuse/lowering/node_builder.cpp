@@ -35,6 +35,15 @@ NodeId NodeBuilder::constant(Scalar value, PrimType type) {
   return add(std::move(node));
 }
 
+int32_t NodeBuilder::placeOf(GraphIndex index) {
+  const auto found = std::ranges::find(graph_.indices, index);
+  const auto at = static_cast<int32_t>(found - graph_.indices.begin());
+  if (found == graph_.indices.end()) {
+    graph_.indices.push_back(std::move(index));
+  }
+  return at;
+}
+
 NodeId NodeBuilder::index(GraphIndex index, PrimType type) {
   Node node;
   node.kind = NodeKind::Index;
@@ -42,11 +51,21 @@ NodeId NodeBuilder::index(GraphIndex index, PrimType type) {
   for (LoopId loop : index.loops) {
     node.loops |= loop == kNoLoop ? 0 : LoopMask{1} << loop;
   }
-  const auto found = std::ranges::find(graph_.indices, index);
-  node.index = static_cast<int32_t>(found - graph_.indices.begin());
-  if (found == graph_.indices.end()) {
-    graph_.indices.push_back(std::move(index));
+  node.index = placeOf(std::move(index));
+  return add(std::move(node));
+}
+
+NodeId NodeBuilder::inside(GraphPart part) {
+  Node node;
+  node.kind = NodeKind::Inside;
+  node.type = PrimType::Bool;
+  node.index = static_cast<int32_t>(graph_.parts.size());
+  for (const auto& [dim, index] : part.bounds) {
+    for (LoopId loop : graph_.indices[static_cast<size_t>(index)].loops) {
+      node.loops |= loop == kNoLoop ? 0 : LoopMask{1} << loop;
+    }
   }
+  graph_.parts.push_back(std::move(part));
   return add(std::move(node));
 }
 

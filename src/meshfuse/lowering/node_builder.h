@@ -17,8 +17,12 @@ class NodeBuilder {
   NodeId add(Node node);
 
   NodeId constant(Scalar value, PrimType type);
+  /// Its place among the graph's.
+  int32_t placeOf(GraphIndex index);
   /// A number of `type`, Int or Double.
   NodeId index(GraphIndex index, PrimType type);
+  /// Whether the element lies in the part, which is a new one.
+  NodeId inside(GraphPart part);
   /// The seed that the call draws.
   NodeId seed(ExprId call);
   /// `operand` itself where it has the type.

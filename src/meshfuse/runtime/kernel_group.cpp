@@ -230,6 +230,40 @@ std::shared_ptr<KernelVariant> variantFor(KernelTemplate& kernel, const Schedule
 
 }  // namespace
 
+namespace {
+
+int64_t shiftOf(const Fusion& fusion, const ShiftPath& path, std::span<const int64_t> strides) {
+  int64_t shift = 0;
+  for (ShiftStep step : path) {
+    const std::vector<int64_t> shifts = shiftsOf(fusion, step);
+    for (size_t dim = 0; dim < shifts.size(); ++dim) {
+      shift += shifts[dim] * strides[dim];
+    }
+  }
+  return shift;
+}
+
+BoundReads shiftsAndSizes(const Fusion& fusion, const KernelGraph& graph,
+                          const TensorLayouts& layouts) {
+  BoundReads reads;
+  for (const GraphTensor& read : graph.reads) {
+    reads.shifts.push_back(shiftOf(fusion, read.shift, layouts[read.val].strides));
+  }
+  reads.shifts.resize(graph.reads.size() + graph.writes.size(), 0);
+  for (const GraphIndex& index : graph.indices) {
+    reads.shifts.push_back(shiftOf(fusion, index.shift, index.strides));
+  }
+  for (const GraphPart& part : graph.parts) {
+    for (const auto& [dim, index] : part.bounds) {
+      const TensorType& type = fusion.val(part.val).tensor();
+      reads.partSizes.push_back(type.domain[static_cast<size_t>(dim)].extent.constant());
+    }
+  }
+  return reads;
+}
+
+}  // namespace
+
 KernelLaunch bindKernel(const Fusion& fusion, KernelTemplate& kernel,
                         const std::function<std::vector<int64_t>(ValId)>& sizesOf,
                         TensorLayouts& layouts, const CacheSizes& caches) {
@@ -248,10 +282,10 @@ KernelLaunch bindKernel(const Fusion& fusion, KernelTemplate& kernel,
   launch.bytes = bytesOf(nest);
   launch.divisionOp = kernel.divisionOp;
   launch.kernel = variantFor(kernel, schedule);
-  std::vector<PickedDim> picked;
+  BoundReads reads = shiftsAndSizes(fusion, kernel.graph, layouts);
   launch.picksAmongNone = std::ranges::count(nest.extents, 0) != 0;
   for (const GraphTensor& read : kernel.graph.reads) {
-    PickedDim& dim = picked.emplace_back();
+    PickedDim& dim = reads.picked.emplace_back();
     if (read.pickedDim >= 0) {
       const auto at = static_cast<size_t>(read.pickedDim);
       dim = {layouts[read.val].sizes[at], layouts[read.val].strides[at]};
@@ -259,10 +293,12 @@ KernelLaunch bindKernel(const Fusion& fusion, KernelTemplate& kernel,
       launch.picksAmongNone = launch.picksAmongNone || dim.extent == 0;
     }
   }
-  launch.integers = bindIntegers(launch.kernel->slots, schedule, picked);
+  launch.integers = bindIntegers(launch.kernel->slots, schedule, reads);
   for (const GroupCall& call : kernel.group.calls) {
+    launch.calls.insert(launch.calls.end(), call.absorbed.begin(), call.absorbed.end());
     launch.calls.push_back(call.expr);
   }
+  std::ranges::sort(launch.calls, {}, [](ExprId id) { return indexOf(id); });
   launch.iterations = schedule.iterations;
   launch.grain = schedule.grain;
   launch.splits = schedule.splits;

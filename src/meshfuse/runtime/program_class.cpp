@@ -3,6 +3,11 @@
 #include <algorithm>
 
 #include "meshfuse/base/hash.h"
+#include "meshfuse/ops/infer.h"
+#include "meshfuse/ops/op_info.h"
+#include "meshfuse/ops/reshard.h"
+#include "meshfuse/scheduling/loop_conditions.h"
+#include "meshfuse/scheduling/shifted_reads.h"
 
 namespace meshfuse {
 
@@ -29,6 +34,27 @@ class ExtentNames {
   std::vector<int64_t> extents_;
 };
 
+/// What sizes decide of the loops of a call: whether it has any, and which dimensions a pad leaves as they are.
+uint64_t loopsWordOf(const Fusion& concrete, const Expr& expr) {
+  if (isReshard(expr) || !concrete.val(expr.outputs.front()).isTensor()) {
+    return 0;
+  }
+  const LoopForm form = loopFormOf(*expr.op);
+  if (form.kind == LoopForm::Kind::Call || form.body == Body::Copy) {
+    return 0;
+  }
+  uint64_t word = loopsCompute(concrete, expr, form) ? 1 : 2;
+  if (readsShifted(form.body)) {
+    const OpInfo& op = infoOf(*expr.op);
+    const std::vector<TensorType> tensors = tensorOperands(concrete, expr.args);
+    const DimMap map = op.dimMap({&op, &concrete, expr.args, tensors});
+    for (size_t dim = 0; dim < map.outputs.front().size(); ++dim) {
+      word = word * 2 + (map.inputs.front()[dim] == map.outputs.front()[dim] ? 1 : 0);
+    }
+  }
+  return word;
+}
+
 }  // namespace
 
 std::vector<uint64_t> classKeyOf(const Fusion& concrete) {
@@ -54,7 +80,7 @@ std::vector<uint64_t> classKeyOf(const Fusion& concrete) {
         word = hashMix(word, number->hash());
       }
     }
-    key.push_back(word);
+    key.push_back(hashMix(word, loopsWordOf(concrete, expr)));
   }
   return key;
 }

@@ -7,6 +7,7 @@
 #include "meshfuse/ops/pointwise.h"
 #include "meshfuse/ops/reshard.h"
 #include "meshfuse/scheduling/loop_conditions.h"
+#include "meshfuse/scheduling/shifted_reads.h"
 
 namespace meshfuse {
 
@@ -72,6 +73,10 @@ class Placer {
     PlacedCall placed;
     placed.operands.resize(call_.operands.size());
     for (size_t i = 0; i < call_.operands.size(); ++i) {
+      if (readsShifted(call_.form.body)) {
+        placed.operands[i] = placeFromMemory(i, std::nullopt);
+        continue;
+      }
       if (call_.picked && call_.picked->operand == i) {
         continue;
       }
@@ -82,7 +87,8 @@ class Placer {
       placed.operands[i] = std::move(*loops);
     }
     if (call_.picked) {
-      placed.operands[call_.picked->operand] = placePicked(*call_.picked);
+      placed.operands[call_.picked->operand] =
+          placeFromMemory(call_.picked->operand, call_.picked->dim);
     }
     const Expr& expr = fusion_.expr(call_.expr);
     for (size_t i = 0; i < expr.outputs.size(); ++i) {
@@ -140,11 +146,11 @@ class Placer {
   }
 
   /// In dimensions that are not of one factor with the output's, the element is the one at the output's own position.
-  DimLoops placePicked(PickedOperand picked) {
-    const std::vector<DimFactors>& dims = call_.map.inputs[picked.operand];
+  DimLoops placeFromMemory(size_t operand, std::optional<size_t> pickedDim) {
+    const std::vector<DimFactors>& dims = call_.map.inputs[operand];
     DimLoops loops(dims.size(), kNoLoop);
     for (size_t dim = 0; dim < dims.size(); ++dim) {
-      if (dim == picked.dim || dims[dim].empty()) {
+      if (dim == pickedDim || dims[dim].empty()) {
         continue;
       }
       int32_t factor = dims[dim].front();
@@ -157,7 +163,9 @@ class Placer {
       }
       LoopId& loop = loopOf_[static_cast<size_t>(factor)];
       if (loop == kNoLoop) {
-        loop = table_.add(call_.operands[picked.operand], static_cast<int64_t>(dim));
+        const bool isOwn = factor == dims[dim].front();
+        const ValId output = fusion_.expr(call_.expr).outputs.front();
+        loop = table_.add(isOwn ? call_.operands[operand] : output, static_cast<int64_t>(dim));
       }
       loops[dim] = loop;
     }
@@ -231,6 +239,9 @@ std::optional<CallShape> kernelShapeOf(const Fusion& fusion, ExprId id) {
     return std::nullopt;
   }
   call.map = op.dimMap({&op, &fusion, expr.args, tensors});
+  if (call.picked) {
+    call.fromMemory = {call.operands[call.picked->operand]};
+  }
   if (!hasSimpleDims(call.map.inputs) || !hasSimpleDims(call.map.outputs)) {
     return std::nullopt;
   }

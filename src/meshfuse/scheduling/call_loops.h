@@ -30,6 +30,8 @@ struct CallShape {
   DimMap map;
   std::vector<ValId> operands;  // tensors, in order
   std::optional<PickedOperand> picked = std::nullopt;
+  /// Tensors that it reads from memory: a nest that makes one cannot be this one.
+  std::vector<ValId> fromMemory = {};
 };
 
 /// The shape of a call that a kernel can compute; nullopt for others: library operations, tensors of types without elements of

@@ -29,6 +29,8 @@ struct GroupCall {
   ExprId expr{};
   std::vector<DimLoops> operands = {};
   std::vector<DimLoops> outputs = {};
+  /// Calls that are computed where this one reads their results, in the order of the fusion.
+  std::vector<ExprId> absorbed = {};
 };
 
 enum class GroupKind : uint8_t {

@@ -8,7 +8,7 @@ namespace meshfuse {
 
 std::optional<uint32_t> Segmenter::lastMakerOrder(ExprId expr) const {
   std::optional<uint32_t> last;
-  for (ValId val : inputsOf(fusion_.expr(expr))) {
+  for (ValId val : absorption_->sourcesOf(expr)) {
     const uint32_t maker = makerOf(val);
     if (maker != kNoGroup) {
       last = std::max(last.value_or(0), drafts_[maker].order);
@@ -44,7 +44,7 @@ bool Segmenter::joinAll(const CallShape& call, const std::vector<uint32_t>& grou
 }
 
 bool Segmenter::joinReader(const CallShape& call) {
-  for (ValId val : call.operands) {
+  for (ValId val : readsShifted(call.form.body) ? call.fromMemory : call.operands) {
     const auto reader = lastReader_.find(indexOf(val));
     if (reader == lastReader_.end()) {
       continue;
@@ -87,7 +87,7 @@ bool Segmenter::join(const CallShape& call, const std::vector<uint32_t>& groups,
   for (uint32_t group : groups) {
     loops.absorb(drafts_[group].loops);
   }
-  if (picksFrom(call, groups) || !uniteReads(groups, loops)) {
+  if (makesAny(call.fromMemory, groups) || !uniteReads(groups, loops)) {
     return false;
   }
   const auto known = [&](size_t operand) {
@@ -113,9 +113,10 @@ bool Segmenter::join(const CallShape& call, const std::vector<uint32_t>& groups,
   return true;
 }
 
-bool Segmenter::picksFrom(const CallShape& call, const std::vector<uint32_t>& groups) const {
-  return call.picked &&
-         std::ranges::find(groups, makerOf(call.operands[call.picked->operand])) != groups.end();
+bool Segmenter::makesAny(const std::vector<ValId>& vals,
+                         const std::vector<uint32_t>& groups) const {
+  return std::ranges::any_of(
+      vals, [&](ValId val) { return std::ranges::find(groups, makerOf(val)) != groups.end(); });
 }
 
 bool Segmenter::uniteReads(const std::vector<uint32_t>& groups, LoopDraft& loops) const {
@@ -123,10 +124,8 @@ bool Segmenter::uniteReads(const std::vector<uint32_t>& groups, LoopDraft& loops
     return true;
   }
   for (uint32_t group : groups) {
-    for (ValId val : drafts_[group].picked) {
-      if (std::ranges::find(groups, makerOf(val)) != groups.end()) {
-        return false;
-      }
+    if (makesAny(drafts_[group].fromMemory, groups)) {
+      return false;
     }
     for (const auto& [val, read] : drafts_[group].reads) {
       const uint32_t maker = makerOf(val);
@@ -252,11 +251,11 @@ void Segmenter::mergeInto(uint32_t group, uint32_t target) {
   if (from.exprs.size() > to.exprs.size()) {
     std::swap(from.exprs, to.exprs);
     std::swap(from.reads, to.reads);
-    std::swap(from.picked, to.picked);
+    std::swap(from.fromMemory, to.fromMemory);
   }
   to.exprs.insert(to.exprs.end(), from.exprs.begin(), from.exprs.end());
   to.reads.insert(to.reads.end(), from.reads.begin(), from.reads.end());
-  to.picked.insert(to.picked.end(), from.picked.begin(), from.picked.end());
+  to.fromMemory.insert(to.fromMemory.end(), from.fromMemory.begin(), from.fromMemory.end());
   to.computes = to.computes || from.computes;
   to.isView = to.isView && from.isView;
   to.firstReader =
@@ -267,7 +266,7 @@ void Segmenter::mergeInto(uint32_t group, uint32_t target) {
   }
   from.exprs.clear();
   from.reads.clear();
-  from.picked.clear();
+  from.fromMemory.clear();
 }
 
 void Segmenter::moveToEnd(uint32_t group) {
@@ -286,10 +285,10 @@ void Segmenter::settle(const CallShape& call, PlacedCall placed, uint32_t target
   group.isView = group.isView && call.form.cost == LoopForm::Cost::Nothing;
   group.isClosed = group.isClosed || call.form.endsKernel;
   groupOf_[indexOf(call.expr)] = target;
+  group.fromMemory.insert(group.fromMemory.end(), call.fromMemory.begin(), call.fromMemory.end());
   for (size_t i = 0; i < call.operands.size(); ++i) {
     const ValId val = call.operands[i];
-    if (call.picked && call.picked->operand == i) {
-      group.picked.push_back(val);
+    if (readsShifted(call.form.body) || (call.picked && call.picked->operand == i)) {
       continue;
     }
     const auto isRead = [&](const auto& read) { return read.first == val; };

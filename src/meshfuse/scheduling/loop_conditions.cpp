@@ -78,6 +78,23 @@ bool isEmbeddingOfLoops(const Fusion& fusion, const Expr& expr) {
   return !isGiven(3) && (!isGiven(2) || isRow);
 }
 
+/// Whether a number is surely one of the type.
+bool isPaddingOfLoops(const Fusion& fusion, const Expr& expr, PrimType type) {
+  if (std::holds_alternative<std::monostate>(expr.args[2])) {
+    return true;
+  }
+  const std::optional<Scalar> value = constantOf(fusion, expr.args[2]);
+  if (!value || value->isComplex()) {
+    return false;
+  }
+  const double most = type == PrimType::Half                       ? 60000.0
+                      : bytesOf(type) == 1                         ? 200.0
+                      : categoryOf(type) == TypeCategory::Integral ? 0x1p31 - 1
+                                                                   : 1e38;
+  const double number = value->toDouble();
+  return std::abs(number) <= most && (type != PrimType::UInt64 || number >= 0.0);
+}
+
 bool isRandomOfLoops(PrimType type) {
   return type == PrimType::Float || type == PrimType::Double || type == PrimType::Half ||
          type == PrimType::BFloat16;
@@ -108,6 +125,8 @@ bool loopsCompute(const Fusion& fusion, const Expr& expr, const LoopForm& form) 
     case Body::Normal:
       return isRandomOfLoops(type) &&
              isDistributionOfLoops(fusion, expr, type, form.body == Body::Uniform);
+    case Body::Pad:
+      return isPaddingOfLoops(fusion, expr, type);
     case Body::Embedding:
       return isEmbeddingOfLoops(fusion, expr);
     case Body::UniformLike:

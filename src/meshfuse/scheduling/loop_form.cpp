@@ -1,6 +1,7 @@
 #include "meshfuse/scheduling/loop_form.h"
 
 #include <array>
+#include <cctype>
 #include <unordered_map>
 
 #include "meshfuse/ops/op_info.h"
@@ -33,6 +34,14 @@ std::string_view nameOf(Fold fold) noexcept {
   static constexpr std::array<std::string_view, 8> kNames{
       "none", "sum", "product", "max", "min", "variance", "variance_mean", "welford"};
   return kNames[static_cast<size_t>(fold)];
+}
+
+int64_t workOf(const PointwiseRow& row) {
+  // Calls of functions show in the device text as letters before a parenthesis; the rest is operators.
+  const size_t call = row.device.find('(', 1);
+  const bool isFunction = call != std::string_view::npos && call > 0 &&
+                          std::isalpha(static_cast<unsigned char>(row.device[call - 1])) != 0;
+  return isFunction ? 12 : 1;
 }
 
 LoopForm loopFormOf(const OpDescriptor& op) {

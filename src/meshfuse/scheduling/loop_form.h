@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "meshfuse/ir/op_descriptor.h"
+#include "meshfuse/ops/pointwise.h"
 
 namespace meshfuse {
 
@@ -25,6 +26,8 @@ enum class Body : uint8_t {
   Take,  // an element of the first operand, at the position along a dimension that another operand holds
   Select,     // … where a negative position counts from the end
   Embedding,  // an element of the second operand's row that the first holds
+  Pad,        // an element of the operand, or a number beyond its ends
+  Cat,        // an element of one of the operands, by the position
 };
 
 std::string_view nameOf(Fold fold) noexcept;  // "sum", "variance", …
@@ -66,6 +69,9 @@ struct LoopForm {
     return {Kind::Reduction, Cost::Something, fold};
   }
 };
+
+/// Arithmetic of a pointwise operation in units of an addition.
+int64_t workOf(const PointwiseRow& row);
 
 /// The form of an operation: elementwise for pointwise ones, `ops/<op>/loops.cpp` for structured ones.
 LoopForm loopFormOf(const OpDescriptor& op);

@@ -26,12 +26,14 @@ Segmenter::Segmenter(const Fusion& fusion, const SegmentOptions& options)
       }
     }
   }
+  absorption_.emplace(fusion, isNeeded_, isResult_);
 }
 
 std::vector<Group> Segmenter::run() {
   for (uint32_t i = 0; i < fusion_.exprs().size(); ++i) {
     const Expr& expr = fusion_.exprs()[i];
-    if (std::ranges::any_of(expr.outputs, [&](ValId val) { return isNeeded_[indexOf(val)]; })) {
+    if (!absorption_->isAbsorbed(ExprId{i}) &&
+        std::ranges::any_of(expr.outputs, [&](ValId val) { return isNeeded_[indexOf(val)]; })) {
       addExpr(i);
     }
   }
@@ -40,8 +42,21 @@ std::vector<Group> Segmenter::run() {
 
 void Segmenter::addExpr(uint32_t index) {
   const ExprId id{index};
-  const std::optional<CallShape> call = kernelShapeOf(fusion_, id);
+  std::optional<CallShape> call = kernelShapeOf(fusion_, id);
+  const std::vector<ExprId> absorbed = absorption_->absorbedBy(id);
+  if (call && readsShifted(call->form.body)) {
+    call->fromMemory = absorption_->sourcesOf(id);
+    std::erase_if(call->fromMemory, [&](ValId val) { return !fusion_.val(val).isTensor(); });
+    if (std::ranges::any_of(absorbed,
+                            [&](ExprId each) { return fusion_.expr(each).op->name != "slice"; })) {
+      call->form.cost = LoopForm::Cost::Something;
+    }
+  }
   if (!call || !addToKernel(*call)) {
+    absorption_->release(id);
+    for (ExprId each : absorbed) {
+      addExpr(indexOf(each));
+    }
     GroupDraft& group =
         newGroup(isReshard(fusion_.expr(id)) ? GroupKind::Reshard : GroupKind::Call);
     group.exprs.push_back(index);
@@ -63,7 +78,7 @@ uint32_t Segmenter::makerOf(ValId val) const {
 
 void Segmenter::noteReads(uint32_t index) {
   const uint32_t own = groupOf_[index];
-  for (ValId val : inputsOf(fusion_.exprs()[index])) {
+  for (ValId val : absorption_->sourcesOf(ExprId{index})) {
     const uint32_t maker = makerOf(val);
     if (maker != kNoGroup && maker != own) {
       drafts_[maker].firstReader = std::min(drafts_[maker].firstReader, drafts_[own].order);
@@ -112,7 +127,7 @@ std::vector<Group> Segmenter::finish() {
     if (groupOf_[index] == kNoGroup) {
       continue;
     }
-    for (ValId val : inputsOf(fusion_.exprs()[index])) {
+    for (ValId val : absorption_->sourcesOf(ExprId{index})) {
       if (makerOf(val) != groupOf_[index]) {
         isRead[indexOf(val)] = true;
       }
@@ -148,7 +163,7 @@ std::vector<uint32_t> Segmenter::narrowResults(const GroupDraft& draft,
     }
     if (isNarrow) {
       narrow.push_back(index);
-      for (ValId val : inputsOf(fusion_.exprs()[index])) {
+      for (ValId val : absorption_->sourcesOf(ExprId{index})) {
         isRead[indexOf(val)] = true;
       }
       for (ValId val : outputs) {
@@ -160,6 +175,11 @@ std::vector<uint32_t> Segmenter::narrowResults(const GroupDraft& draft,
 }
 
 void Segmenter::addCalls(std::vector<uint32_t> exprs, std::vector<Group>& groups) const {
+  for (size_t i = exprs.size(); i-- > 0;) {
+    for (ExprId absorbed : absorption_->absorbedBy(ExprId{exprs[i]})) {
+      exprs.push_back(indexOf(absorbed));
+    }
+  }
   std::ranges::sort(exprs);
   for (uint32_t index : exprs) {
     Group& group = groups.emplace_back();
@@ -197,7 +217,8 @@ Group Segmenter::finished(const GroupDraft& draft, std::span<const uint32_t> wit
   };
   for (uint32_t index : exprs) {
     const PlacedCall& placed = placed_[index];
-    group.calls.push_back({ExprId{index}, named(placed.operands), named(placed.outputs)});
+    group.calls.push_back({ExprId{index}, named(placed.operands), named(placed.outputs),
+                           absorption_->absorbedBy(ExprId{index})});
     for (ValId val : fusion_.exprs()[index].outputs) {
       if (isRead[indexOf(val)]) {
         group.outputs.push_back(val);

@@ -10,6 +10,7 @@
 
 #include "meshfuse/scheduling/call_loops.h"
 #include "meshfuse/scheduling/segment.h"
+#include "meshfuse/scheduling/shifted_reads.h"
 
 namespace meshfuse {
 
@@ -33,7 +34,7 @@ struct GroupDraft {
   /// No other call may join.
   bool isClosed = false;
   std::vector<std::pair<ValId, DimLoops>> reads;  // of tensors from outside, each once
-  std::vector<ValId> picked;  // read at computed positions, which they have to lie in memory for
+  std::vector<ValId> fromMemory;  // what calls read at other positions than those of the loops
 };
 
 /// Goes through the calls in order: segment.cpp says what becomes of each, join_kernels.cpp which kernels it can join.
@@ -63,8 +64,8 @@ class Segmenter {
   std::optional<uint32_t> mergedInto(uint32_t group) const;
   bool startGroup(const CallShape& call);
   bool join(const CallShape& call, const std::vector<uint32_t>& groups, bool sharesReads);
-  /// Whether the call reads at computed positions what one of the groups makes: a nest has no memory.
-  bool picksFrom(const CallShape& call, const std::vector<uint32_t>& groups) const;
+  /// Whether one of the groups makes one of the values.
+  bool makesAny(const std::vector<ValId>& vals, const std::vector<uint32_t>& groups) const;
   /// Reads, by one of the groups, of what another of them makes, are of one nest now.
   bool uniteReads(const std::vector<uint32_t>& groups, LoopDraft& loops) const;
   /// The loops of a value where it is made.
@@ -97,10 +98,11 @@ class Segmenter {
   const SegmentOptions& options_;
   LoopTable table_;
   std::vector<GroupDraft> drafts_;
-  std::vector<PlacedCall> placed_;                     // by expression
-  std::vector<uint32_t> groupOf_;                      // by expression
-  std::vector<bool> isNeeded_;                         // by value
-  std::vector<bool> isResult_;                         // by value
+  std::vector<PlacedCall> placed_;  // by expression
+  std::vector<uint32_t> groupOf_;   // by expression
+  std::vector<bool> isNeeded_;      // by value
+  std::vector<bool> isResult_;      // by value
+  std::optional<Absorption> absorption_;
   std::unordered_map<uint32_t, uint32_t> lastReader_;  // by value: the kernel that read it last
   std::unordered_map<uint32_t, uint32_t> mergedInto_;
 };

@@ -2,6 +2,6 @@
 
 namespace meshfuse::ops::cat {
 
-LoopForm loopForm() { return LoopForm::call(); }
+LoopForm loopForm() { return LoopForm::elementwise(Body::Cat, LoopForm::Cost::Nothing); }
 
 }  // namespace meshfuse::ops::cat

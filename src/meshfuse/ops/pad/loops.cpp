@@ -2,6 +2,6 @@
 
 namespace meshfuse::ops::pad {
 
-LoopForm loopForm() { return LoopForm::call(); }
+LoopForm loopForm() { return LoopForm::elementwise(Body::Pad, LoopForm::Cost::Nothing); }
 
 }  // namespace meshfuse::ops::pad
