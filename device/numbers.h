@@ -179,26 +179,6 @@ MESHFUSE_DEVICE auto minimum(T x, T y) -> decltype(T(x < y ? x : y)) {
   return ((x != x) | (x < y)) ? x : y;
 }
 
-// piece: chosen
-/// One of two values by a condition that is the same all along a loop: with bits, since a choice by it need not become vectors.
-template <class T>
-MESHFUSE_DEVICE T chosen(bool condition, T x, T y) {
-  if constexpr (isSame<T, float>) {
-    const uint32 mask = uint32(0) - uint32(condition);
-    return floatOf((bitsOf(x) & mask) | (bitsOf(y) & ~mask));
-  } else if constexpr (isSame<T, double>) {
-    const uint64 mask = uint64(0) - uint64(condition);
-    return doubleOf((bitsOf(x) & mask) | (bitsOf(y) & ~mask));
-  } else if constexpr (isSame<T, bool>) {
-    return (condition & x) | (!condition & y);
-  } else if constexpr (isComplex<T>) {
-    return condition ? x : y;
-  } else {
-    const T mask = T(T(0) - T(condition));
-    return T((x & mask) | (y & T(~mask)));
-  }
-}
-
 // piece: interpolate
 /// From the nearer end, so that both ends are reached.
 template <class T>

@@ -113,7 +113,7 @@ TEST(CpuText, APaddedRowIsReadBySegments) {
        "for (int64 cut = 0, stop = m; cut < m; cut = stop, stop = m)",
        "stop = segmentEnd(b2 + cut, s[", "const bool v1 = (b2 + cut >= 0) & (b2 + cut < s[",
        "d0 = v1 ? b0 + cut : z0;", "#pragma omp simd", "for (int64 j = cut; j < stop; ++j)",
-       "= d0[j - cut];", "chosen(v1, v2, v0)"}));
+       "= d0[j - cut];", "op_where<float>(int32(j) < l1, v2, v0)"}));
 }
 
 TEST(CpuText, TheSameKernelHasTheSameText) {

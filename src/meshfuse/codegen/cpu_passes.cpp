@@ -261,6 +261,15 @@ void CpuPrinter::segmentBegin(const LoopPass& pass) {
     }
     line("const bool " + valueName(id) + " = " + insideText(node, "cut") + ";");
   }
+  std::set<NodeId> choices;
+  for (NodeId id : pass.nodes) {
+    const Node& node = graph_.node(id);
+    if (node.kind == NodeKind::Pointwise && choosesByPart(node) &&
+        choices.insert(node.operands[0]).second) {
+      line("const int32 " + name('l', node.operands[0]) + " = " + valueName(node.operands[0]) +
+           " ? 2147483647 : -1;");
+    }
+  }
   std::set<int32_t> defined;
   for (NodeId id : pass.nodes) {
     const Node& node = graph_.node(id);

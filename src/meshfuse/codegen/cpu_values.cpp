@@ -44,8 +44,10 @@ std::string CpuPrinter::valueText(NodeId id) {
                                  ", " + operandText(graph_, node.operands[1], node.compute) + ")");
       }
       if (choosesByPart(node)) {
+        // A condition that is the same all along a loop may keep it from becoming vectors; a comparison does not.
         return convertedText(node.type, node.compute,
-                             "chosen(" + valueName(node.operands[0]) + ", " +
+                             "op_where<" + std::string(deviceComputeName(node.compute)) +
+                                 ">(int32(j) < " + name('l', node.operands[0]) + ", " +
                                  operandText(graph_, node.operands[1], node.compute) + ", " +
                                  operandText(graph_, node.operands[2], node.compute) + ")");
       }
