@@ -22,7 +22,7 @@ def numbers_step(maker: Generator, kind: str, x: int) -> bool:
     sizes = ", ".join(f"fd.ops.size({{0}}, {dim})" for dim in range(rank))
     dtype = maker.random.choice(["Float", "Float", "Double", "Half", "BFloat16"])
     if kind == "full":
-        call = f"fd.ops.full([{sizes}], 1.5, DataType.{value.dtype})"
+        call = f"fd.ops.full([{sizes}], 0.75, DataType.{value.dtype})"
         if value.dtype in (*WHOLE, "Bool"):
             call = f"fd.ops.full([{sizes}], True, DataType.{value.dtype})"
     elif kind == "iota":

@@ -257,10 +257,14 @@ void CpuPrinter::segmentBegin(const LoopPass& pass) {
       const std::string size =
           integer(slots_.parts[static_cast<size_t>(node.index)] + static_cast<int32_t>(i));
       const std::string position = positionText(tensor, "cut");
-      line("stop = segmentEnd(" + position + ", " + size + ", cut, stop);");
+      line(infix("stop = segmentEnd(" + position, ", ", size) + ", cut, stop);");
     }
     line("const bool " + valueName(id) + " = " + insideText(node, "cut") + ";");
   }
+  segmentReads(pass);
+}
+
+void CpuPrinter::segmentReads(const LoopPass& pass) {
   std::set<NodeId> choices;
   for (NodeId id : pass.nodes) {
     const Node& node = graph_.node(id);
@@ -280,12 +284,12 @@ void CpuPrinter::segmentBegin(const LoopPass& pass) {
     const size_t tensor = tensorOf(node);
     const Step lane = kernel_.tensors[tensor].lane;
     const std::string isInside = valueName(node.operands.front());
-    const std::string stride = lane == Step::None ? ""
-                               : lane == Step::Unit
-                                   ? " + cut"
-                                   : " + cut * " + integer(slots_.strides[tensor].back());
-    line(pointerType(tensor) + "* __restrict " + name('d', node.index) + " = " + isInside + " ? " +
-         name('b', node.index) + stride + " : " + name('z', node.index) + ";");
+    std::string element = name('b', node.index);
+    if (lane != Step::None) {
+      element +=
+          lane == Step::Unit ? " + cut" : " + cut * " + integer(slots_.strides[tensor].back());
+    }
+    pointer('d', tensor, infix(infix(isInside, " ? ", element), " : ", name('z', node.index)));
     if (lane == Step::Bound) {
       line("const int64 " + name('e', node.index) + " = " + isInside + " ? " +
            integer(slots_.strides[tensor].back()) + " : 0;");

@@ -63,6 +63,8 @@ class CpuPrinter {
   /// Masked reads of a pass, and the Inside nodes that it computes.
   bool hasMasked(const LoopPass& pass) const;
   void segmentBegin(const LoopPass& pass);
+  /// Where masked elements lie in a segment, and what choices by a part compare with.
+  void segmentReads(const LoopPass& pass);
   void elementLoops(const LoopPass& pass, const std::string& begin, const std::string& end);
   /// The tensor, or index among them, that a node reads.
   size_t tensorOf(const Node& node) const;

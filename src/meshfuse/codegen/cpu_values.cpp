@@ -107,7 +107,11 @@ std::string CpuPrinter::insideText(const Node& node, const std::string& lane) co
     const std::string position = positionText(indexTensor(part.bounds[i].second), lane);
     const std::string size =
         integer(slots_.parts[static_cast<size_t>(node.index)] + static_cast<int32_t>(i));
-    text += (i == 0 ? "(" : " & (") + position + " >= 0) & (" + position + " < " + size + ")";
+    text += i == 0 ? "(" : " & (";
+    text += position;
+    text += " >= 0) & (";
+    text += infix(position, " < ", size);
+    text += ')';
   }
   return text;
 }
