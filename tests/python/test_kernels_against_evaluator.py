@@ -242,6 +242,19 @@ def test_a_zero_among_divisors_is_an_error(monkeypatch, op):
     assert texts[0] == texts[1]
 
 
+def test_the_first_of_two_divisions_by_zero_is_the_error(monkeypatch):
+    def definition() -> FusionDefinition:
+        with FusionDefinition() as fd:
+            x, y = (fd.define_tensor([-1], dtype=dtype_of(torch.int64)) for _ in range(2))
+            fd.add_output(ops.mod(ops.div(x, y), y))
+        return fd
+
+    x, y = torch.arange(5), torch.tensor([1, 2, 0, 3, 4])
+    for compiled in (False, True):
+        with pytest.raises(RuntimeError, match=r"^div: the divisor of an integer division"):
+            execute(monkeypatch, definition(), [x, y], compiled)
+
+
 SETS = [[2], [0], [0, 1, 2], [1], [0, 1], [1, 2], [0, 2]]
 REDUCED = [(torch.float32, dims) for dims in SETS] + [
     (dtype, dims)

@@ -101,7 +101,7 @@ HostProgram::HostProgram(Parts parts) : parts_(std::move(parts)) {
   }
   hasCalls_ = std::ranges::any_of(
       parts_.steps, [](const HostStep& step) { return step.kind != HostStepKind::Launch; });
-  const bool evaluates = hasCalls_ || std::ranges::any_of(parts_.launches, &KernelLaunch::picks);
+  const bool evaluates = hasCalls_ || std::ranges::any_of(parts_.launches, &KernelLaunch::mayFail);
   if (evaluates) {
     for (const Val& val : fusion.vals()) {
       localSizes_.push_back(val.isTensor() ? localSizesOf(val.tensor(), parts_.rank)
@@ -271,10 +271,11 @@ void HostProgram::launch(size_t index, Running& running) const {
     pointers.push_back(partials.back().get());
   }
   runKernel(index, pointers.data(), numbers.data(), running);
-  if (running.status.outside != 0) {
+  if (running.status.outside != 0 || running.status.dividedByZero != 0) {
     evaluateCalls(index, pointers.data(), running);
-    throwInternal("the evaluator refuses a position that a kernel refuses");
   }
+  internalCheck(running.status.outside == 0,
+                "the evaluator refuses a position that a kernel refuses");
   if (running.status.dividedByZero != 0) {
     throwUser(ErrorKind::ZeroDivision,
               {launch.divisionOp, "the divisor of an integer division is not zero",

@@ -82,6 +82,9 @@ struct KernelLaunch {
   /// Whether it reads at computed positions; then, whether something is empty, so that not all of them are looked at.
   bool picks = false;
   bool picksAmongNone = false;
+
+  /// Whether it may end in an error, whose text the evaluator knows.
+  bool mayFail() const noexcept { return picks || !divisionOp.empty(); }
   std::shared_ptr<KernelVariant> kernel;  // its code may be missing yet
 };
 
