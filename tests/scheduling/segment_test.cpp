@@ -243,6 +243,21 @@ TEST(Segment, APadOrACatAloneIsALibraryCall) {
             "call tv3 = pad(tv0) -> tv3\n");
 }
 
+// Where the other reduced loop has no elements, the kernel would never write it.
+TEST(Segment, AResultThatLacksOneOfTwoReducedLoopsIsMadeOutside) {
+  EXPECT_EQ(groupsOf(kX + "input tv1: Float[b1, 6] contiguity(n, t)\n"
+                          "tv2: Float[8, 6] = neg(tv0)\n"
+                          "tv3: Float[] = sum(tv2, [0, 1], False, Null)\n"
+                          "tv4: Float[8, 6] = add(tv2, tv1)\n"
+                          "tv5: Float[b1, 6] = min(tv1, [0], True, Null)\n"
+                          "output tv3\n"
+                          "output tv4\n"
+                          "output tv5\n"),
+            "call tv5 = min(tv1) -> tv5\n"
+            "kernel [l0: reduced, l1: reduced] tv2[l0, l1] = neg(tv0[l0, l1]); tv3[] = "
+            "sum(tv2[l0, l1]); tv4[l0, l1] = add(tv2[l0, l1], tv1[., l1]) -> tv3, tv4\n");
+}
+
 TEST(Segment, ASegmentSetEndsItsKernel) {
   EXPECT_EQ(groupsOf(kX + "tv1: Float[8, 6] = exp(tv0)\n"
                           "tv2: Float[8, 6] = segment_set(tv1)\n"

@@ -159,7 +159,10 @@ std::vector<uint32_t> Segmenter::narrowResults(const GroupDraft& draft,
     bool isNarrow = false;
     for (size_t i = 0; i < outputs.size(); ++i) {
       const LoopSet own = draft.loops.setOf(placed_[index].outputs[i]);
-      isNarrow = isNarrow || (isRead[indexOf(outputs[i])] && (wanted & ~own) != 0);
+      // A row is complete once all reduced loops have run: along some of them alone nothing is written.
+      const LoopSet reduced = draft.loops.reduced();
+      const bool isPartOfRow = (own & reduced) != 0 && (reduced & ~own) != 0;
+      isNarrow = isNarrow || (isRead[indexOf(outputs[i])] && ((wanted & ~own) != 0 || isPartOfRow));
     }
     if (isNarrow) {
       narrow.push_back(index);
