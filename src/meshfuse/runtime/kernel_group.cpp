@@ -7,6 +7,7 @@
 #include "meshfuse/codegen/cpu_text.h"
 #include "meshfuse/lowering/kernel_integers.h"
 #include "meshfuse/lowering/loop_kernel.h"
+#include "meshfuse/ops/infer.h"
 #include "meshfuse/ops/pointwise.h"
 
 namespace meshfuse {
@@ -16,25 +17,33 @@ namespace {
 /// Moving a byte takes as long as this many additions.
 constexpr int64_t kWorkPerByte = 2;
 
-NestAccess accessOf(const GraphTensor& tensor, bool isOutput, size_t loops,
+NestAccess accessOf(const GraphTensor& tensor, bool isOutput, std::span<const int64_t> extents,
                     const TensorLayouts& layouts) {
-  NestAccess access{bytesOf(tensor.type), isOutput, std::vector<int64_t>(loops, 0)};
+  NestAccess access{bytesOf(tensor.type), isOutput, std::vector<int64_t>(extents.size(), 0)};
   const TensorLayout& layout = layouts[tensor.val];
   for (size_t dim = 0; dim < tensor.loops.size(); ++dim) {
-    if (tensor.loops[dim] != kNoLoop) {
-      access.strides[static_cast<size_t>(tensor.loops[dim])] = layout.strides[dim];
+    int64_t stride = layout.strides[dim];
+    for (auto loop = tensor.loops[dim].rbegin(); loop != tensor.loops[dim].rend(); ++loop) {
+      access.strides[static_cast<size_t>(*loop)] = stride;
+      stride *= extents[static_cast<size_t>(*loop)];
     }
   }
   return access;
+}
+
+int64_t extentOf(const Fusion& fusion, const GroupLoop& loop, const TensorLayouts& layouts) {
+  if (loop.factor < 0) {
+    return layouts[loop.val].sizes[static_cast<size_t>(loop.dim)];
+  }
+  const Expr& divider = fusion.expr(fusion.val(loop.val).definition);
+  return dimMapOf(fusion, divider).factors[static_cast<size_t>(loop.factor)].extent.constant();
 }
 
 /// Bytes an element of what reductions are followed by, which are read a second time.
 int64_t rowBytesOf(const KernelGraph& graph) {
   const auto isLater = [&](const GraphTensor& write) {
     const Node& node = graph.node(write.node);
-    return node.phase > 0 && std::ranges::any_of(write.loops, [&](LoopId loop) {
-             return loop != kNoLoop && ((graph.reduced >> loop) & 1U) != 0;
-           });
+    return node.phase > 0 && (maskOf(write.loops) & graph.reduced) != 0;
   };
   int32_t phases = 0;
   for (const Node& node : graph.nodes) {
@@ -50,18 +59,18 @@ int64_t rowBytesOf(const KernelGraph& graph) {
   return std::max<int64_t>(bytes, 1);
 }
 
-Nest nestOf(const KernelTemplate& kernel, const TensorLayouts& layouts) {
+Nest nestOf(const Fusion& fusion, const KernelTemplate& kernel, const TensorLayouts& layouts) {
   const Group& group = kernel.group;
   Nest nest;
   for (const GroupLoop& loop : group.loops) {
-    nest.extents.push_back(layouts[loop.val].sizes[static_cast<size_t>(loop.dim)]);
+    nest.extents.push_back(extentOf(fusion, loop, layouts));
     nest.isReduced.push_back(loop.isReduced ? 1 : 0);
   }
   for (const GraphTensor& read : kernel.graph.reads) {
-    nest.accesses.push_back(accessOf(read, false, group.loops.size(), layouts));
+    nest.accesses.push_back(accessOf(read, false, nest.extents, layouts));
   }
   for (const GraphTensor& write : kernel.graph.writes) {
-    nest.accesses.push_back(accessOf(write, true, group.loops.size(), layouts));
+    nest.accesses.push_back(accessOf(write, true, nest.extents, layouts));
   }
   nest.work = kernel.work;
   for (const NestAccess& access : nest.accesses) {
@@ -86,10 +95,10 @@ std::vector<size_t> memoryOrder(const KernelGraph& graph, const GraphTensor& out
     bool hasAll = true;
     for (size_t dim = 0; dim < rank; ++dim) {
       const auto at = std::ranges::find(read.loops, output.loops[dim]);
-      if (output.loops[dim] != kNoLoop && at != read.loops.end()) {
+      if (!output.loops[dim].empty() && at != read.loops.end()) {
         along[dim] = layout.strides[static_cast<size_t>(at - read.loops.begin())];
       }
-      hasAll = hasAll && (output.loops[dim] == kNoLoop || at != read.loops.end());
+      hasAll = hasAll && (output.loops[dim].empty() || at != read.loops.end());
     }
     if (!hasAll) {
       continue;
@@ -176,7 +185,7 @@ void settleOutputLayouts(const Fusion& fusion, const KernelTemplate& kernel,
     layouts.set(write.val, {std::move(sizes), std::move(strides)});
   }
   for (const GroupLoop& loop : kernel.group.loops) {
-    if (!layouts.isKnown(loop.val)) {
+    if (loop.factor < 0 && !layouts.isKnown(loop.val)) {
       // An intermediate that stays in registers has sizes and no memory.
       layouts.set(loop.val, {sizesOf(loop.val), {}});
     }
@@ -212,7 +221,7 @@ KernelLaunch bindKernel(const Fusion& fusion, KernelTemplate& kernel,
                         const std::function<std::vector<int64_t>(ValId)>& sizesOf,
                         TensorLayouts& layouts, const CacheSizes& caches) {
   settleOutputLayouts(fusion, kernel, sizesOf, layouts);
-  const Nest nest = nestOf(kernel, layouts);
+  const Nest nest = nestOf(fusion, kernel, layouts);
   const Schedule schedule = chooseSchedule(nest, caches);
   KernelLaunch launch;
   for (const auto* tensors : {&kernel.graph.reads, &kernel.graph.writes}) {

@@ -30,12 +30,19 @@ struct LoopForm {
   Fold fold = Fold::None;
   /// The kernel that computes it ends with it.
   bool endsKernel = false;
+  /// Dimensions may be products of several factors; which ones depends on sizes.
+  bool divides = false;
 
   static constexpr LoopForm call() noexcept { return {}; }
   static constexpr LoopForm elementwise(Cost cost = Cost::Something) noexcept {
     return {Kind::Elementwise, cost};
   }
   static constexpr LoopForm view() noexcept { return elementwise(Cost::Nothing); }
+  static constexpr LoopForm dividingView() noexcept {
+    LoopForm form = view();
+    form.divides = true;
+    return form;
+  }
   static constexpr LoopForm reduction(Fold fold) noexcept {
     return {Kind::Reduction, Cost::Something, fold};
   }

@@ -176,20 +176,23 @@ Group Segmenter::finished(const GroupDraft& draft, std::span<const uint32_t> wit
   std::erase_if(exprs, [&](uint32_t index) { return std::ranges::count(without, index) != 0; });
   std::ranges::sort(exprs);
   std::unordered_map<LoopId, LoopId> names;
-  const auto named = [&](const std::vector<DimLoops>& tensors) {
-    std::vector<DimLoops> result = tensors;
-    for (DimLoops& loops : result) {
-      for (LoopId& loop : loops) {
-        if (loop != kNoLoop) {
-          const LoopId root = table_.find(loop);
-          const auto [name, isNew] = names.emplace(root, static_cast<LoopId>(names.size()));
-          if (isNew) {
-            const LoopSet set = draft.loops.setOf({&root, 1});
-            GroupLoop info = table_.info(root);
-            info.isReduced = (set & draft.loops.reduced()) != 0;
-            group.loops.push_back(info);
-          }
-          loop = name->second;
+  const auto nameOf = [&](LoopId loop) {
+    const auto [name, isNew] = names.emplace(loop, static_cast<LoopId>(names.size()));
+    if (isNew) {
+      GroupLoop info = table_.info(loop);
+      info.isReduced = (draft.loops.setOf({&loop, 1}) & draft.loops.reduced()) != 0;
+      group.loops.push_back(info);
+    }
+    return name->second;
+  };
+  const auto named = [&](const std::vector<PlacedDims>& tensors) {
+    std::vector<DimLoops> result;
+    for (const PlacedDims& dims : tensors) {
+      DimLoops& loops = result.emplace_back(dims.size());
+      for (size_t dim = 0; dim < dims.size(); ++dim) {
+        if (dims[dim] != kNoLoop) {
+          loops[dim] = draft.loops.loopsOf(dims[dim]);
+          std::ranges::transform(loops[dim], loops[dim].begin(), nameOf);
         }
       }
     }

@@ -32,7 +32,7 @@ struct GroupDraft {
   bool isView = true;
   /// No other call may join.
   bool isClosed = false;
-  std::vector<std::pair<ValId, DimLoops>> reads;  // of tensors from outside, each once
+  std::vector<std::pair<ValId, PlacedDims>> reads;  // of tensors from outside, each once
 };
 
 /// Goes through the calls in order: segment.cpp says what becomes of each, join_kernels.cpp which kernels it can join.
@@ -65,9 +65,9 @@ class Segmenter {
   /// Reads, by one of the groups, of what another of them makes, are of one nest now.
   bool uniteReads(const std::vector<uint32_t>& groups, LoopDraft& loops) const;
   /// The loops of a value where it is made.
-  const DimLoops* loopsOf(ValId val) const;
-  const DimLoops* knownLoops(ValId val, const std::vector<uint32_t>& groups,
-                             bool sharesReads) const;
+  const PlacedDims* loopsOf(ValId val) const;
+  const PlacedDims* knownLoops(ValId val, const std::vector<uint32_t>& groups,
+                               bool sharesReads) const;
   /// Whether one nest computes the groups and the call, each of them once.
   bool fits(const CallShape& call, PlacedCall& placed, const std::vector<uint32_t>& groups,
             LoopDraft& loops) const;
