@@ -107,7 +107,10 @@ def moved(
         # One algorithm gives NaN where another gives the infinity that is among the elements.
         keeps = torch.isfinite(value) | (torch.rand(result.shape, generator=generator) < 0.5)
         value = torch.where(keeps, value, torch.inf)
-    return (value + direction * error.nan_to_num(0, 0, 0)).to(result.dtype)
+    error = error.nan_to_num(0, 0, 0)
+    # Where nothing may be left of a number, that is one of the results: dividing by it is another matter.
+    vanishes = (error >= value.abs()) & (torch.rand(result.shape, generator=generator) < 0.25)
+    return torch.where(vanishes, 0, value + direction * error).to(result.dtype)
 
 
 class Stepper:

@@ -136,15 +136,17 @@ std::vector<Group> Segmenter::finish() {
 std::vector<uint32_t> Segmenter::narrowResults(const GroupDraft& draft,
                                                std::vector<bool>& isRead) const {
   const LoopSet wanted = draft.loops.reduced() != 0 ? draft.loops.parallel() : draft.loops.all();
+  const std::vector<uint32_t> views = outsideViews(draft);
   std::vector<uint32_t> exprs = draft.exprs;
   std::ranges::sort(exprs, std::greater<>());
   std::vector<uint32_t> narrow;
   for (uint32_t index : exprs) {
     const std::vector<ValId>& outputs = fusion_.exprs()[index].outputs;
+    const bool isView = std::ranges::binary_search(views, index);
     bool isNarrow = false;
     for (size_t i = 0; i < outputs.size(); ++i) {
       const LoopSet own = draft.loops.setOf(placed_[index].outputs[i]);
-      isNarrow = isNarrow || (isRead[indexOf(outputs[i])] && (wanted & ~own) != 0);
+      isNarrow = isNarrow || (isRead[indexOf(outputs[i])] && (isView || (wanted & ~own) != 0));
     }
     if (isNarrow) {
       narrow.push_back(index);
@@ -157,6 +159,25 @@ std::vector<uint32_t> Segmenter::narrowResults(const GroupDraft& draft,
     }
   }
   return narrow;
+}
+
+std::vector<uint32_t> Segmenter::outsideViews(const GroupDraft& draft) const {
+  std::vector<uint32_t> exprs = draft.exprs;
+  std::ranges::sort(exprs);
+  std::vector<uint32_t> views;
+  const auto isOutside = [&](ValId val) {
+    const ExprId maker = fusion_.val(val).definition;
+    return maker == kNoExpr || groupOf_[indexOf(maker)] != groupOf_[exprs.front()] ||
+           std::ranges::binary_search(views, indexOf(maker));
+  };
+  for (uint32_t index : exprs) {
+    const Expr& expr = fusion_.exprs()[index];
+    if (loopFormOf(*expr.op).cost == LoopForm::Cost::Nothing &&
+        std::ranges::all_of(inputsOf(expr), isOutside)) {
+      views.push_back(index);
+    }
+  }
+  return views;
 }
 
 void Segmenter::addCalls(std::vector<uint32_t> exprs, std::vector<Group>& groups) const {

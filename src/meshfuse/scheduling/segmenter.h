@@ -83,9 +83,12 @@ class Segmenter {
   void moveToEnd(uint32_t group);
   void settle(const CallShape& call, PlacedCall placed, uint32_t target, LoopDraft& loops);
   std::vector<Group> finish();
-  /// Calls that make what others read and lack a loop of the nest, with what they read: copies and views, which a kernel would
-  /// write as often as that loop runs, or not at all. The values become known outside, so `isRead` has them.
+  /// Calls that make what others read and that a kernel should not write, with what they read: copies and views that lack a loop
+  /// of the nest, which it would write as often as that loop runs, or not at all, and views of what comes from outside, which a
+  /// library gives without touching memory. The values become known outside, so `isRead` has them.
   std::vector<uint32_t> narrowResults(const GroupDraft& draft, std::vector<bool>& isRead) const;
+  /// Views of what comes from outside, and views of those.
+  std::vector<uint32_t> outsideViews(const GroupDraft& draft) const;
   /// Runs them one by one: a kernel of views alone would only copy.
   void addCalls(std::vector<uint32_t> exprs, std::vector<Group>& groups) const;
   Group finished(const GroupDraft& draft, std::span<const uint32_t> without,
