@@ -35,6 +35,7 @@ EXACT = ({*UNARY, *BINARY, *TERNARY, "addcmul"} - INEXACT - {"lerp"}) | {
     "select",
     "slice",
     "squeeze",
+    "stride_order",
     "take_along_axis",
     "triu",
 }
@@ -157,6 +158,8 @@ def compare(program: Program, variant: int, evaluated: list, compiled: list) -> 
     for at, (want, got) in enumerate(zip(evaluated, compiled, strict=True)):
         if want.dtype != got.dtype or want.shape != got.shape:
             return f"v{names[at]}: {got.dtype}{list(got.shape)}, not {want.dtype}{list(want.shape)}"
+        if want.stride() != got.stride():
+            return f"v{names[at]}: strides {got.stride()}, not {want.stride()}"
         if bool(differing(want, got).any()):
             suspects.append(at)
     if not suspects:

@@ -1,7 +1,6 @@
 #include "meshfuse/runtime/kernel_group.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "meshfuse/base/error.h"
 #include "meshfuse/codegen/cpu_text.h"
@@ -9,6 +8,7 @@
 #include "meshfuse/lowering/loop_kernel.h"
 #include "meshfuse/ops/infer.h"
 #include "meshfuse/ops/pointwise.h"
+#include "meshfuse/scheduling/loop_form.h"
 
 namespace meshfuse {
 
@@ -80,53 +80,6 @@ Nest nestOf(const Fusion& fusion, const KernelTemplate& kernel, const TensorLayo
   return nest;
 }
 
-/// The order of an output's dimensions in memory, outermost first.
-std::vector<size_t> memoryOrder(const KernelGraph& graph, const GraphTensor& output,
-                                const TensorLayouts& layouts) {
-  const size_t rank = output.loops.size();
-  std::vector<size_t> order(rank);
-  std::iota(order.begin(), order.end(), size_t{0});
-  if (graph.reduced != 0) {
-    return order;
-  }
-  for (const GraphTensor& read : graph.reads) {
-    std::vector<int64_t> along(rank, 0);
-    const TensorLayout& layout = layouts[read.val];
-    bool hasAll = true;
-    for (size_t dim = 0; dim < rank; ++dim) {
-      const auto at = std::ranges::find(read.loops, output.loops[dim]);
-      if (!output.loops[dim].empty() && at != read.loops.end()) {
-        along[dim] = layout.strides[static_cast<size_t>(at - read.loops.begin())];
-      }
-      hasAll = hasAll && (output.loops[dim].empty() || at != read.loops.end());
-    }
-    if (!hasAll) {
-      continue;
-    }
-    // Dimensions whose order the tensor does not tell (one element, or repeated ones) stay where they are.
-    for (size_t i = 1; i < rank; ++i) {
-      for (size_t j = i; j > 0; --j) {
-        const int64_t outer = along[order[j - 1]];
-        const int64_t inner = along[order[j]];
-        if (outer == 0 || inner == 0 || outer >= inner) {
-          break;
-        }
-        std::swap(order[j - 1], order[j]);
-      }
-    }
-    return order;
-  }
-  return order;
-}
-
-std::vector<size_t> orderOfStrideOrder(const std::vector<int64_t>& strideOrder) {
-  std::vector<size_t> order(strideOrder.size());
-  for (size_t dim = 0; dim < strideOrder.size(); ++dim) {
-    order[strideOrder.size() - 1 - static_cast<size_t>(strideOrder[dim])] = dim;
-  }
-  return order;
-}
-
 int64_t bytesOf(const Nest& nest) {
   int64_t all = 0;
   for (const NestAccess& access : nest.accesses) {
@@ -141,22 +94,6 @@ int64_t bytesOf(const Nest& nest) {
 
 }  // namespace
 
-std::vector<int64_t> denseStrides(std::span<const int64_t> sizes, std::span<const size_t> order) {
-  std::vector<int64_t> strides(sizes.size(), 1);
-  int64_t next = 1;
-  for (size_t i = order.size(); i-- > 0;) {
-    strides[order[i]] = next;
-    next *= std::max<int64_t>(sizes[order[i]], 1);
-  }
-  return strides;
-}
-
-std::vector<int64_t> rowMajorStrides(std::span<const int64_t> sizes) {
-  std::vector<size_t> order(sizes.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  return denseStrides(sizes, order);
-}
-
 KernelTemplate kernelTemplate(const Fusion& fusion, Group group) {
   KernelTemplate kernel;
   kernel.group = std::move(group);
@@ -168,29 +105,13 @@ KernelTemplate kernelTemplate(const Fusion& fusion, Group group) {
     }
   }
   kernel.rowBytes = rowBytesOf(kernel.graph);
+  kernel.reorders = std::ranges::any_of(kernel.group.calls, [&](const GroupCall& call) {
+    return loopFormOf(*fusion.expr(call.expr).op).reorders;
+  });
   return kernel;
 }
 
 namespace {
-
-void settleOutputLayouts(const Fusion& fusion, const KernelTemplate& kernel,
-                         const std::function<std::vector<int64_t>(ValId)>& sizesOf,
-                         TensorLayouts& layouts) {
-  for (const GraphTensor& write : kernel.graph.writes) {
-    const std::vector<int64_t>& strideOrder = fusion.val(write.val).tensor().strideOrder;
-    std::vector<int64_t> sizes = sizesOf(write.val);
-    std::vector<int64_t> strides =
-        denseStrides(sizes, strideOrder.empty() ? memoryOrder(kernel.graph, write, layouts)
-                                                : orderOfStrideOrder(strideOrder));
-    layouts.set(write.val, {std::move(sizes), std::move(strides)});
-  }
-  for (const GroupLoop& loop : kernel.group.loops) {
-    if (loop.factor < 0 && !layouts.isKnown(loop.val)) {
-      // An intermediate that stays in registers has sizes and no memory.
-      layouts.set(loop.val, {sizesOf(loop.val), {}});
-    }
-  }
-}
 
 std::shared_ptr<KernelVariant> variantFor(KernelTemplate& kernel, const Schedule& schedule) {
   std::vector<int32_t> structure = structureOf(schedule);
@@ -218,9 +139,7 @@ std::shared_ptr<KernelVariant> variantFor(KernelTemplate& kernel, const Schedule
 }  // namespace
 
 KernelLaunch bindKernel(const Fusion& fusion, KernelTemplate& kernel,
-                        const std::function<std::vector<int64_t>(ValId)>& sizesOf,
-                        TensorLayouts& layouts, const CacheSizes& caches) {
-  settleOutputLayouts(fusion, kernel, sizesOf, layouts);
+                        const TensorLayouts& layouts, const CacheSizes& caches) {
   const Nest nest = nestOf(fusion, kernel, layouts);
   const Schedule schedule = chooseSchedule(nest, caches);
   KernelLaunch launch;
