@@ -272,9 +272,7 @@ class Generator:
         shape = self.values[x].shape
         rank = len(shape)
         at = self.random.randrange(rank)
-        kind = self.random.choice(
-            ["permute", "permute", "transpose_add", "broadcast", "squeeze"]
-        )
+        kind = self.random.choice(["permute", "permute", "transpose_add", "broadcast", "squeeze"])
         if kind in ("permute", "transpose_add"):
             order = self.random.sample(range(rank), rank)
             turned = tuple(shape[dim] for dim in order)

@@ -84,9 +84,9 @@ def reshape_like(maker: Generator) -> bool:
         return False
     shape = maker.values[x].shape
     y = maker.pick(
-        lambda value: value.shape != shape
-        and 1 not in value.shape
-        and counts(value.shape) == counts(shape)
+        lambda value: (
+            value.shape != shape and 1 not in value.shape and counts(value.shape) == counts(shape)
+        )
     )
     if y is None:
         return False

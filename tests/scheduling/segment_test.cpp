@@ -92,14 +92,36 @@ TEST(Segment, AnInputAndItsTransposeAreReadByOneKernel) {
             "tv1[l1, l0]) -> tv2\n");
 }
 
+// The transpose that the second kernel reads is the first one's memory, seen by a library.
 TEST(Segment, AComputedValueAndItsTransposeAreTwoKernels) {
   EXPECT_EQ(groupsOf(kSquare + "tv1: Float[8, 8] = exp(tv0)\n"
                                "tv2: Float[8, 8] = permute(tv1, [1, 0])\n"
                                "tv3: Float[8, 8] = add(tv1, tv2)\n"
                                "output tv3\n"),
-            "kernel [l0, l1] tv1[l0, l1] = exp(tv0[l0, l1]); tv2[l1, l0] = permute(tv1[l0, l1]) -> "
-            "tv1, tv2\n"
+            "kernel [l0, l1] tv1[l0, l1] = exp(tv0[l0, l1]) -> tv1\n"
+            "call tv2 = permute(tv1) -> tv2\n"
             "kernel [l0, l1] tv3[l0, l1] = add(tv1[l0, l1], tv2[l0, l1]) -> tv3\n");
+}
+
+TEST(Segment, RowsThatRepeatANumberAreAViewOfIt) {
+  EXPECT_EQ(groupsOf(kX + "tv1: Float[8, b1] = sum(tv0, [1], True, Null)\n"
+                          "tv2: Float[8, b6] = expand(tv1, [8, 6])\n"
+                          "tv3: Float[8, 6] = sub(tv0, tv2)\n"
+                          "output tv2\n"
+                          "output tv3\n"),
+            "kernel [l0, l1: reduced] tv1[l0, .] = sum(tv0[l0, l1]); "
+            "tv2[l0, l1] = expand(tv1[l0, .]); tv3[l0, l1] = sub(tv0[l0, l1], tv2[l0, l1]) "
+            "-> tv1, tv3\n"
+            "call tv2 = expand(tv1) -> tv2\n");
+}
+
+TEST(Segment, AnOrderInMemoryIsPartOfAKernel) {
+  EXPECT_EQ(groupsOf(kX + "tv1: Float[6, 8] = permute(tv0, [1, 0])\n"
+                          "tv2: Float[6, 8] = exp(tv1)\n"
+                          "tv3: Float[6, 8] = stride_order(tv2, [1, 0])\n"
+                          "output tv3\n"),
+            "kernel [l0, l1] tv1[l1, l0] = permute(tv0[l0, l1]); tv2[l1, l0] = exp(tv1[l1, l0]); "
+            "tv3[l1, l0] = stride_order(tv2[l1, l0]) -> tv3\n");
 }
 
 TEST(Segment, ALibraryCallStandsBetweenKernels) {

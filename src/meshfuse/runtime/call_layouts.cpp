@@ -33,8 +33,17 @@ std::vector<int64_t> rowMajorStrides(const std::vector<int64_t>& sizes) {
   return denseStrides(sizes, order);
 }
 
+bool isRowMajor(const TensorLayout& layout) {
+  return layout.strides == rowMajorStrides(layout.sizes);
+}
+
+bool isEmpty(const std::vector<int64_t>& sizes) { return std::ranges::count(sizes, 0) != 0; }
+
 /// The same order in memory without gaps and repetitions.
 std::vector<int64_t> withoutGaps(const std::vector<int64_t>& sizes, std::vector<int64_t> strides) {
+  if (isEmpty(sizes)) {
+    return strides;
+  }
   const std::vector<int64_t> order = outermostFirst(strides);
   std::vector<int64_t> dense = denseStrides(sizes, order);
   bool isDense = true;
@@ -118,13 +127,12 @@ void CallLayouts::settle(const Expr& expr, TensorLayouts& layouts) {
 }
 
 void CallLayouts::settle(const KernelTemplate& kernel, TensorLayouts& layouts) {
-  // Whatever calls make of row-major tensors is row-major, unless they move dimensions.
-  const bool isRowMajor =
-      !kernel.reorders &&
-      std::ranges::all_of(kernel.graph.reads, [&](const GraphTensor& read) {
-        return layouts[read.val].strides == rowMajorStrides(layouts[read.val].sizes);
+  // Whatever calls make of row-major tensors is row-major, unless they move dimensions or there is nothing in it.
+  const bool isPlain =
+      !kernel.reorders && std::ranges::all_of(kernel.graph.reads, [&](const GraphTensor& read) {
+        return isRowMajor(layouts[read.val]) && !isEmpty(layouts[read.val].sizes);
       });
-  if (!isRowMajor) {
+  if (!isPlain) {
     for (const GroupCall& call : kernel.group.calls) {
       evaluate(fusion_.expr(call.expr), layouts);
     }
@@ -132,9 +140,8 @@ void CallLayouts::settle(const KernelTemplate& kernel, TensorLayouts& layouts) {
   for (const GraphTensor& write : kernel.graph.writes) {
     std::vector<int64_t> sizes = sizesOf(write.val);
     std::vector<int64_t> strides =
-        isRowMajor
-            ? rowMajorStrides(sizes)
-            : withoutGaps(sizes, state_->values[indexOf(write.val)].asTensor().strides().vec());
+        isPlain ? rowMajorStrides(sizes)
+                : withoutGaps(sizes, state_->values[indexOf(write.val)].asTensor().strides().vec());
     layouts.set(write.val, {std::move(sizes), std::move(strides)});
   }
   for (const GroupLoop& loop : kernel.group.loops) {

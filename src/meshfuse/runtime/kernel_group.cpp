@@ -138,8 +138,8 @@ std::shared_ptr<KernelVariant> variantFor(KernelTemplate& kernel, const Schedule
 
 }  // namespace
 
-KernelLaunch bindKernel(const Fusion& fusion, KernelTemplate& kernel,
-                        const TensorLayouts& layouts, const CacheSizes& caches) {
+KernelLaunch bindKernel(const Fusion& fusion, KernelTemplate& kernel, const TensorLayouts& layouts,
+                        const CacheSizes& caches) {
   const Nest nest = nestOf(fusion, kernel, layouts);
   const Schedule schedule = chooseSchedule(nest, caches);
   KernelLaunch launch;
