@@ -35,6 +35,7 @@ EXACT = ({*UNARY, *BINARY, *TERNARY, "addcmul"} - INEXACT - {"lerp"}) | {
     "select",
     "slice",
     "squeeze",
+    "stride_order",
     "take_along_axis",
     "triu",
 }
@@ -54,6 +55,7 @@ def is_inexact(op: str, operands: list, results: list[torch.Tensor]) -> bool:
 def magnitude(op: str, operands: list, result: torch.Tensor) -> torch.Tensor:
     """What the error of a reduction is relative to, for each element of the result."""
     x = operands[0].to(torch.complex128 if operands[0].dtype.is_complex else torch.float64).abs()
+    x = x.nan_to_num(0, 0, 0)
     whole = float(x.sum()) if op != "prod" else 1.0
     if op in ("var", "var_mean", "welford"):
         whole += float((x * x).sum())
@@ -148,6 +150,13 @@ def differing(want: torch.Tensor, got: torch.Tensor) -> torch.Tensor:
     return result.any(-1) if want.dtype.is_complex else result
 
 
+def layout_of(x: torch.Tensor) -> list[int]:
+    """The strides that say where an element lies."""
+    return [
+        stride for size, stride in zip(x.shape, x.stride(), strict=True) if size != 1 and x.numel()
+    ]
+
+
 def compare(program: Program, variant: int, evaluated: list, compiled: list) -> str | None:
     """What is wrong with the compiled results; None where nothing is."""
     names = [*program.outputs, *(value for value, _ in program.writes)]
@@ -157,6 +166,10 @@ def compare(program: Program, variant: int, evaluated: list, compiled: list) -> 
     for at, (want, got) in enumerate(zip(evaluated, compiled, strict=True)):
         if want.dtype != got.dtype or want.shape != got.shape:
             return f"v{names[at]}: {got.dtype}{list(got.shape)}, not {want.dtype}{list(want.shape)}"
+        if layout_of(want) != layout_of(got):
+            return (
+                f"v{names[at]}: {list(got.shape)} has strides {got.stride()}, not {want.stride()}"
+            )
         if bool(differing(want, got).any()):
             suspects.append(at)
     if not suspects:

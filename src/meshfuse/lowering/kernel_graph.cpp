@@ -125,9 +125,7 @@ class GraphBuilder {
     node.kind = NodeKind::Read;
     node.index = static_cast<int32_t>(found - graph_.reads.begin());
     node.type = found->type;
-    for (LoopId loop : loops) {
-      node.loops |= loop == kNoLoop ? 0 : LoopMask{1} << loop;
-    }
+    node.loops = maskOf(loops);
     return add(std::move(node));
   }
 
@@ -174,9 +172,7 @@ class GraphBuilder {
     }
     std::vector<NodeId> results;
     if (form.kind == LoopForm::Kind::Reduction) {
-      isFolding_ = std::ranges::any_of(call.operands.front(), [&](LoopId loop) {
-        return loop != kNoLoop && std::ranges::count(call.outputs.front(), loop) == 0;
-      });
+      isFolding_ = (maskOf(call.operands.front()) & ~maskOf(call.outputs.front())) != 0;
       results = foldsOf(expr, form.fold, operands.front());
     } else if (op.isPointwise()) {
       const std::vector<TensorType> tensors = tensorOperands(fusion_, expr.args);
@@ -281,6 +277,16 @@ std::string maskText(LoopMask mask) {
 }
 
 }  // namespace
+
+LoopMask maskOf(const DimLoops& dims) noexcept {
+  LoopMask mask = 0;
+  for (const std::vector<LoopId>& loops : dims) {
+    for (LoopId loop : loops) {
+      mask |= LoopMask{1} << loop;
+    }
+  }
+  return mask;
+}
 
 KernelGraph buildGraph(const Fusion& fusion, const Group& group) {
   return GraphBuilder(fusion, group).build();

@@ -67,9 +67,7 @@ class Lowering {
   /// Whether a value is written in passes: it is made there, or repeats along a reduced loop.
   bool isWrittenInside(const GraphTensor& write) const {
     return graph().reduced == 0 || isInner(write.node) ||
-           std::ranges::any_of(write.loops, [&](LoopId loop) {
-             return loop != kNoLoop && ((graph().reduced >> loop) & 1U) != 0;
-           });
+           (maskOf(write.loops) & graph().reduced) != 0;
   }
   bool variesAlongLane(NodeId id) const { return (graph().node(id).loops & lane_) != 0; }
 

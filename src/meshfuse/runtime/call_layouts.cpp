@@ -1,13 +1,77 @@
 #include "meshfuse/runtime/call_layouts.h"
 
 #include <algorithm>
+#include <complex>
+#include <numeric>
 
 #include <ATen/ops/empty_strided.h>
 
+#include "meshfuse/base/memory_order.h"
 #include "meshfuse/ops/reshard.h"
 #include "meshfuse/values/torch_types.h"
 
 namespace meshfuse {
+
+namespace {
+
+/// Strides of dense elements whose dimensions lie in memory in this order, outermost first.
+std::vector<int64_t> denseStrides(const std::vector<int64_t>& sizes,
+                                  const std::vector<int64_t>& order) {
+  std::vector<int64_t> strides(sizes.size(), 1);
+  int64_t next = 1;
+  for (size_t i = order.size(); i-- > 0;) {
+    const auto dim = static_cast<size_t>(order[i]);
+    strides[dim] = next;
+    next *= std::max<int64_t>(sizes[dim], 1);
+  }
+  return strides;
+}
+
+std::vector<int64_t> rowMajorStrides(const std::vector<int64_t>& sizes) {
+  std::vector<int64_t> order(sizes.size());
+  std::iota(order.begin(), order.end(), int64_t{0});
+  return denseStrides(sizes, order);
+}
+
+bool isRowMajor(const TensorLayout& layout) {
+  return layout.strides == rowMajorStrides(layout.sizes);
+}
+
+bool isEmpty(const std::vector<int64_t>& sizes) { return std::ranges::count(sizes, 0) != 0; }
+
+/// The same order in memory without gaps and repetitions.
+std::vector<int64_t> withoutGaps(const std::vector<int64_t>& sizes, std::vector<int64_t> strides) {
+  if (isEmpty(sizes)) {
+    return strides;
+  }
+  const std::vector<int64_t> order = outermostFirst(strides);
+  std::vector<int64_t> dense = denseStrides(sizes, order);
+  bool isDense = true;
+  for (size_t dim = 0; dim < sizes.size(); ++dim) {
+    isDense = isDense && (sizes[dim] == 1 || strides[dim] == dense[dim]);
+  }
+  return isDense ? strides : dense;
+}
+
+/// Layouts depend on a number's type alone.
+PolymorphicValue anyNumber(PrimType type) {
+  switch (categoryOf(type)) {
+    case TypeCategory::Boolean:
+      return true;
+    case TypeCategory::Integral:
+      return 1;
+    case TypeCategory::Complex:
+      return std::complex<double>(1);
+    default:
+      return 1.0;
+  }
+}
+
+}  // namespace
+
+std::vector<int64_t> CallLayouts::sizesOf(ValId val) const {
+  return localSizesOf(fusion_.val(val).tensor(), rank_);
+}
 
 bool CallLayouts::isKnownBefore(const Expr& expr) const {
   return !isReshard(expr) && std::ranges::all_of(inputsOf(expr), [&](ValId val) {
@@ -23,18 +87,23 @@ void CallLayouts::evaluate(const Expr& expr, const TensorLayouts& layouts) {
     state_->values.resize(fusion_.vals().size());
     sizes_.resize(fusion_.vals().size());
   }
-  for (ValId val : inputsOf(expr)) {
-    PolymorphicValue& value = state_->values[indexOf(val)];
-    if (fusion_.val(val).isTensor() && !value.hasValue()) {
-      const TensorLayout& layout = layouts[val];
-      value = at::empty_strided(
-          layout.sizes, layout.strides,
-          at::TensorOptions(torchDtype(fusion_.val(val).dtype())).device(at::kMeta));
+  for (ValId id : inputsOf(expr)) {
+    const Val& val = fusion_.val(id);
+    PolymorphicValue& value = state_->values[indexOf(id)];
+    if (value.hasValue()) {
+      continue;
+    }
+    if (val.isTensor()) {
+      const TensorLayout& layout = layouts[id];
+      value = at::empty_strided(layout.sizes, layout.strides,
+                                at::TensorOptions(torchDtype(val.dtype())).device(at::kMeta));
+    } else {
+      value = anyNumber(val.dtype());
     }
   }
   for (ValId val : expr.outputs) {
     if (fusion_.val(val).isTensor()) {
-      sizes_[indexOf(val)] = localSizesOf(fusion_.val(val).tensor(), rank_);
+      sizes_[indexOf(val)] = sizesOf(val);
     }
   }
   // The seed changes no layout, and drawing one would change the stream of random numbers.
@@ -50,10 +119,35 @@ void CallLayouts::settle(const Expr& expr, TensorLayouts& layouts) {
     if (!fusion_.val(val).isTensor()) {
       continue;
     }
-    std::vector<int64_t> sizes = localSizesOf(fusion_.val(val).tensor(), rank_);
+    std::vector<int64_t> sizes = sizesOf(val);
     std::vector<int64_t> strides =
         isKnown ? state_->values[indexOf(val)].asTensor().strides().vec() : rowMajorStrides(sizes);
     layouts.set(val, {std::move(sizes), std::move(strides)});
+  }
+}
+
+void CallLayouts::settle(const KernelTemplate& kernel, TensorLayouts& layouts) {
+  // Whatever calls make of row-major tensors is row-major, unless they move dimensions or there is nothing in it.
+  const bool isPlain =
+      !kernel.reorders && std::ranges::all_of(kernel.graph.reads, [&](const GraphTensor& read) {
+        return isRowMajor(layouts[read.val]) && !isEmpty(layouts[read.val].sizes);
+      });
+  if (!isPlain) {
+    for (const GroupCall& call : kernel.group.calls) {
+      evaluate(fusion_.expr(call.expr), layouts);
+    }
+  }
+  for (const GraphTensor& write : kernel.graph.writes) {
+    std::vector<int64_t> sizes = sizesOf(write.val);
+    std::vector<int64_t> strides =
+        isPlain ? rowMajorStrides(sizes)
+                : withoutGaps(sizes, state_->values[indexOf(write.val)].asTensor().strides().vec());
+    layouts.set(write.val, {std::move(sizes), std::move(strides)});
+  }
+  for (const GroupLoop& loop : kernel.group.loops) {
+    if (loop.factor < 0 && !layouts.isKnown(loop.val)) {
+      layouts.set(loop.val, {sizesOf(loop.val), {}});
+    }
   }
 }
 

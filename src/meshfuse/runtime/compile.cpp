@@ -108,16 +108,14 @@ std::vector<ClassGroup> templatesOf(const Fusion& fusion, std::vector<Group> gro
 void bindGroups(ProgramClass& programClass, HostProgram::Parts& parts) {
   const CacheSizes caches = cachesOfHost();
   const Fusion& fusion = parts.fusion;
-  const auto sizesOf = [&](ValId val) {
-    return localSizesOf(fusion.val(val).tensor(), parts.rank);
-  };
   CallLayouts calls(fusion, parts.rank);
   for (ClassGroup& group : programClass.groups) {
     HostStep step;
     if (group.kind == GroupKind::Kernel) {
       step.kind = HostStepKind::Launch;
       step.launch = parts.launches.size();
-      parts.launches.push_back(bindKernel(fusion, group.kernel, sizesOf, parts.layouts, caches));
+      calls.settle(group.kernel, parts.layouts);
+      parts.launches.push_back(bindKernel(fusion, group.kernel, parts.layouts, caches));
     } else {
       step.kind = group.kind == GroupKind::Call ? HostStepKind::Call : HostStepKind::Reshard;
       step.expr = group.expr;

@@ -30,12 +30,26 @@ struct LoopForm {
   Fold fold = Fold::None;
   /// The kernel that computes it ends with it.
   bool endsKernel = false;
+  /// Dimensions may be products of several factors; which ones depends on sizes.
+  bool divides = false;
+  /// Results of row-major operands may lie in memory in another order.
+  bool reorders = false;
 
   static constexpr LoopForm call() noexcept { return {}; }
   static constexpr LoopForm elementwise(Cost cost = Cost::Something) noexcept {
     return {Kind::Elementwise, cost};
   }
   static constexpr LoopForm view() noexcept { return elementwise(Cost::Nothing); }
+  constexpr LoopForm dividing() const noexcept {
+    LoopForm form = *this;
+    form.divides = true;
+    return form;
+  }
+  constexpr LoopForm reordering() const noexcept {
+    LoopForm form = *this;
+    form.reorders = true;
+    return form;
+  }
   static constexpr LoopForm reduction(Fold fold) noexcept {
     return {Kind::Reduction, Cost::Something, fold};
   }
