@@ -215,6 +215,12 @@ MESHFUSE_DEVICE double fusedMultiplyAdd(double x, double y, double z) {
   return __builtin_fma(x, y, z);
 }
 
+// piece: smallWhole, for double
+/// A whole number between -2^51 and 2^51, without the conversion that not every instruction set has for vectors.
+MESHFUSE_DEVICE double smallWhole(int64 x) {
+  return doubleOf(uint64(x) + bitsOf(0x1.8p+52)) - 0x1.8p+52;
+}
+
 // piece: divide
 /// Truncated for whole numbers; the least one divided by -1 wraps. Bools divide as floats do, and are cast back.
 template <class T>

@@ -22,6 +22,9 @@ std::string textOf(const std::string& fusionText, int64_t rowBytes) {
   for (size_t i = 0; i < graph.reads.size() + graph.writes.size(); ++i) {
     nest.accesses.push_back({4, i >= graph.reads.size(), {600, 1}});
   }
+  for (size_t i = 0; i < graph.indices.size(); ++i) {
+    nest.accesses.push_back({0, false, {600, 1}});
+  }
   return cpuText(lower(std::move(graph), chooseSchedule(nest, {})));
 }
 
@@ -70,6 +73,32 @@ TEST(CpuText, ASoftmaxAccumulatesTwiceAndReadsItsRowBack) {
       "output tv5\n",
       4);
   EXPECT_TRUE(holdsInOrder(kernelIn(text), {"maximum<float>(", "op_exp<float>", "quotientBy("}));
+}
+
+TEST(CpuText, APositionIsANumberOfTheVectorLoop) {
+  EXPECT_TRUE(
+      holdsInOrder(kernelIn(textOf("input tv0: Float[8, 600] contiguity(t, t)\n"
+                                   "tv1: Float[8, 600] = rand_like(tv0)\n"
+                                   "tv2: Float[8, 600] = mul(tv0, tv1)\n"
+                                   "output tv2\n",
+                                   0)),
+                   {"const int64 t2 = 0;", " = numbers[0].integer;", "const int64 a2 = t2 + first;",
+                    "const int64 b2 = a2 + base;", "#pragma omp simd", "const int64 v3 = b2 + j;",
+                    "uniform<float>(uint64(v1), uint64(v2), uint64(v3), v4, v5)"}));
+}
+
+// Outside of the tensor the first element is read, and the kernel says so when it has run.
+TEST(CpuText, APositionIsCheckedBeforeItIsRead) {
+  EXPECT_TRUE(holdsInOrder(
+      kernelIn(textOf("input tv0: Float[8, 600] contiguity(t, t)\n"
+                      "input tv1: Int[8, 600] contiguity(t, t)\n"
+                      "tv2: Float[8, 600] = gather(tv0, tv1, 0)\n"
+                      "output tv2\n",
+                      0)),
+      {"int64 outside = 0;", "#pragma omp simd reduction(|:outside)", "const int64 x1 = v0;",
+       "const bool o1 = (x1 < 0) | (x1 >= s[8]);", "outside |= o1;",
+       "const int64 y1 = (o1 ? 0 : x1) * s[9];", "const float v1 = b1[j + y1];",
+       "if (outside != 0) {", "((int64*)p[0])[2] = 1;"}));
 }
 
 TEST(CpuText, TheSameKernelHasTheSameText) {

@@ -201,7 +201,11 @@ class Generator:
             target = self.random.choice(list(TORCH_TYPES))
             return self.try_step(f"fd.ops.cast({{0}}, dtype=DataType.{target})", [x], [shape])
         if op == "clamp":
-            return self.try_step("fd.ops.clamp({0}, -1.5, 2.0)", [x], [shape])
+            bounds = self.random.choice(
+                ["-1.5, 2.0", "None, 1.25", "0, None", "1.0, -1.0", "-1, {1}"]
+            )
+            operands = [x, self.new_number()] if "{1}" in bounds else [x]
+            return self.try_step(f"fd.ops.clamp({{0}}, {bounds})", operands, [shape])
         arity = 1 if op in UNARY else 2 if op in BINARY else 4 if op == "addcmul" else 3
         operands = [x]
         if op == "where":
@@ -353,4 +357,5 @@ class Generator:
 
 
 def generate(seed: int, settings: Settings) -> Program:
+    torch.manual_seed(seed)
     return Generator(seed, settings).program()

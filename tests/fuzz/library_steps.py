@@ -1,14 +1,44 @@
-"""Steps that libraries compute, between those of kernels."""
+"""Steps of operations that are neither pointwise nor reductions nor views: some are part of kernels, others only libraries compute."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from programs import Dim, size_of
-from vocabulary import FLOATS
+from vocabulary import FLOATS, WHOLE
 
 if TYPE_CHECKING:
     from generation import Generator
+
+
+def numbers_step(maker: Generator, kind: str, x: int) -> bool:
+    """Numbers of no operand, in the sizes of one."""
+    value = maker.values[x]
+    rank = len(value.shape)
+    sizes = ", ".join(f"fd.ops.size({{0}}, {dim})" for dim in range(rank))
+    dtype = maker.random.choice(["Float", "Float", "Double", "Half", "BFloat16"])
+    if kind == "full":
+        call = f"fd.ops.full([{sizes}], 1.5, DataType.{value.dtype})"
+        if value.dtype in (*WHOLE, "Bool"):
+            call = f"fd.ops.full([{sizes}], True, DataType.{value.dtype})"
+    elif kind == "iota":
+        dtype = maker.random.choice([dtype, "Int", "Int32"])
+        numbers = "3, -2" if dtype in WHOLE else "-0.5, 0.125"
+        flags = [dim != rank - 1 for dim in range(rank)]
+        call = f"fd.ops.iota(fd.ops.size({{0}}, {rank - 1}), {numbers}, DataType.{dtype})"
+        call = f"fd.ops.broadcast({call}, {flags})" if rank > 1 else call
+        row = (*(1 for _ in range(rank - 1)), value.shape[-1])
+        return maker.try_step(call, [x], [row])
+    else:
+        call = maker.random.choice(
+            [
+                f"fd.ops.uniform(-1.0, 2.5, [{sizes}], dtype=DataType.{dtype})",
+                f"fd.ops.normal(0.5, 2.0, [{sizes}], dtype=DataType.{dtype})",
+                "fd.ops.rand_like({0})",
+                "fd.ops.randn_like({0})",
+            ]
+        )
+    return maker.try_step(call, [x], [value.shape])
 
 
 def library_step(maker: Generator) -> bool:
@@ -33,8 +63,14 @@ def library_step(maker: Generator) -> bool:
             "select",
             "triu",
             "gather",
+            "embedding",
             "argsort",
             "linear",
+            "triu",
+            "full",
+            "iota",
+            "random",
+            "random",
         ]
     )
     if kind == "slice" and dim != 1 and min(sizes) > 2:
@@ -64,10 +100,13 @@ def library_step(maker: Generator) -> bool:
     if kind == "cumsum":
         return maker.try_step(f"fd.ops.cumsum({{0}}, {at})", [x], [shape])
     if kind == "triu" and rank >= 2:
-        return maker.try_step("fd.ops.triu({0}, 0)", [x], [shape])
+        return maker.try_step(f"fd.ops.triu({{0}}, {maker.random.randint(-2, 3)})", [x], [shape])
+    if kind in ("full", "iota", "random"):
+        return numbers_step(maker, kind, x)
     if kind == "select" and min(sizes) > 0:
+        position = maker.random.choice([0, -1, min(sizes) - 1])
         return maker.try_step(
-            f"fd.ops.select({{0}}, fd.define_scalar(0), {at})",
+            f"fd.ops.select({{0}}, fd.define_scalar({position}), {at})",
             [x],
             [shape[:at] + shape[at + 1 :]],
         )
@@ -83,7 +122,9 @@ def library_step(maker: Generator) -> bool:
         )
     if kind == "index_select" and min(sizes) > 0 and dim != 1:
         length = maker.random.choice(maker.dims)
-        index = maker.new_input((length,), "Int", min(sizes))
+        # Once in a while the positions go beyond the end, for the error.
+        beyond = 1 if maker.random.random() < 0.03 and maker.variants > 1 else 0
+        index = maker.new_input((length,), "Int", min(sizes) + beyond)
         return maker.try_step(
             f"fd.ops.index_select({{0}}, {{1}}, {at})",
             [x, index],
@@ -93,6 +134,14 @@ def library_step(maker: Generator) -> bool:
         index = maker.new_input(shape, "Int", min(sizes))
         op = maker.random.choice(["gather", "take_along_axis"])
         return maker.try_step(f"fd.ops.{op}({{0}}, {{1}}, {at})", [x, index], [shape])
+    if kind == "embedding" and rank == 2 and sizes[0] > 0:
+        rows = [size_of(shape[0], variant) for variant in range(maker.variants)]
+        if min(rows) == 0:
+            return False
+        wanted = maker.shape(maker.random.choice([0, 1, 2]))
+        index = maker.new_input(wanted, "Int", min(rows))
+        call = "fd.ops.embedding_fwd({1}, {0}, None, None, None, None, None)"
+        return maker.try_step(call, [x, index], [(*wanted, shape[1])])
     if kind == "argsort":
         return maker.try_step(f"fd.ops.argsort({{0}}, {at}, stable=True)", [x], [shape])
     if kind in ("matmul", "linear") and rank == 2 and 1 not in shape:

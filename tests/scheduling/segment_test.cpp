@@ -134,6 +134,99 @@ TEST(Segment, ALibraryCallStandsBetweenKernels) {
             "kernel [l0, l1] tv3[l0, l1] = neg(tv2[l0, l1]) -> tv3\n");
 }
 
+// Whole numbers are compared with a bound in their own range: only the library looks whether there is one.
+TEST(Segment, AClampOfWholeNumbersByAFloatOfTheCallIsTheLibrarys) {
+  const std::string call =
+      "input c0: Double\n"
+      "tv1: Int[8] = clamp(tv0, c0, 5)\n"
+      "output tv1\n";
+  EXPECT_EQ(groupsOf("input tv0: Int[8] contiguity(t)\n" + call),
+            "call tv1 = clamp(tv0, c0) -> tv1\n");
+}
+
+TEST(Segment, RandomNumbersLikeATensorAreReadWithIt) {
+  EXPECT_EQ(groupsOf(kX + "tv1: Float[8, 6] = rand_like(tv0)\n"
+                          "tv2: Float[8, 6] = mul(tv0, tv1)\n"
+                          "output tv2\n"),
+            "kernel [l0, l1] tv1[l0, l1] = rand_like(tv0[l0, l1]); tv2[l0, l1] = mul(tv0[l0, l1], "
+            "tv1[l0, l1]) -> tv2\n");
+}
+
+TEST(Segment, NumbersOfNoOperandHaveTheLoopsOfTheirResult) {
+  EXPECT_EQ(
+      groupsOf("tv0: Float[8, 6] = uniform(0.0, 1.0, [8, 6], None, None, Float)\n"
+               "tv1: Float[8] = sum(tv0, [1], False, Null)\n"
+               "output tv1\n"),
+      "kernel [l0, l1: reduced] tv0[l0, l1] = uniform(); tv1[l0] = sum(tv0[l0, l1]) -> tv1\n");
+}
+
+// A row of numbers is made again for each row of the operand, which is less than reading it.
+TEST(Segment, EquallySpacedNumbersArePartOfWhatUsesThem) {
+  const std::string iota = "tv1: Float[6] = iota(6, 0.0, 0.5, Float)\n";
+  EXPECT_EQ(groupsOf(kX + iota +
+                     "tv2: Float[b1, 6] = broadcast(tv1, [1, 0])\n"
+                     "tv3: Float[8, 6] = add(tv0, tv2)\n"
+                     "output tv3\n"),
+            "kernel [l0, l1] tv1[l0] = iota(); tv2[., l0] = broadcast(tv1[l0]); tv3[l1, l0] = "
+            "add(tv0[l1, l0], tv2[., l0]) -> tv3\n");
+  EXPECT_EQ(groupsOf(kX + iota + "output tv1\n"), "call tv1 = iota() -> tv1\n");
+}
+
+// What is known only in a call is looked at by the library.
+TEST(Segment, NumbersThatMayBeRefusedAreTheLibrarys) {
+  EXPECT_EQ(groupsOf("input c0: Double\n"
+                     "tv0: Float[6] = uniform(0.0, c0, [6], None, None, Float)\n"
+                     "tv1: Float[6] = neg(tv0)\n"
+                     "output tv1\n"),
+            "call tv0 = uniform(c0) -> tv0\n"
+            "kernel [l0] tv1[l0] = neg(tv0[l0]) -> tv1\n");
+  EXPECT_EQ(groupsOf("tv0: Int32[6] = iota(6, 2147483640, 3, Int32)\n"
+                     "tv1: Int32[6] = neg(tv0)\n"
+                     "output tv1\n"),
+            "call tv0 = iota() -> tv0\n"
+            "kernel [l0] tv1[l0] = neg(tv0[l0]) -> tv1\n");
+}
+
+TEST(Segment, APickedTensorHasNoLoopWherePositionsAreComputed) {
+  EXPECT_EQ(groupsOf(kX + "input tv1: Int[5] contiguity(t)\n"
+                          "tv2: Int[5] = add(tv1, 1)\n"
+                          "tv3: Float[5, 6] = index_select(tv0, tv2, 0)\n"
+                          "tv4: Float[5, 6] = neg(tv3)\n"
+                          "output tv4\n"),
+            "kernel [l0] tv2[l0] = add(tv1[l0]) -> tv2\n"
+            "kernel [l0, l1] tv3[l1, l0] = index_select(tv0[., l0], tv2[l1]); tv4[l1, l0] = "
+            "neg(tv3[l1, l0]) -> tv4\n");
+}
+
+TEST(Segment, WhatIsPickedFromLiesInMemory) {
+  EXPECT_EQ(groupsOf(kX + "input tv1: Int[8, 4] contiguity(t, t)\n"
+                          "tv2: Float[8, 6] = exp(tv0)\n"
+                          "tv3: Float[8, 4] = gather(tv2, tv1, 1)\n"
+                          "tv4: Float[8, 4] = neg(tv3)\n"
+                          "output tv4\n"),
+            "kernel [l0, l1] tv2[l0, l1] = exp(tv0[l0, l1]) -> tv2\n"
+            "kernel [l0, l1] tv3[l0, l1] = gather(tv2[l0, .], tv1[l0, l1]); tv4[l0, l1] = "
+            "neg(tv3[l0, l1]) -> tv4\n");
+}
+
+// The sum would bring maker and reader together.
+TEST(Segment, AReaderOfComputedPositionsStaysApartFromTheMaker) {
+  EXPECT_EQ(groupsOf(kX + "input tv1: Int[8, 6] contiguity(t, t)\n"
+                          "tv2: Float[8, 6] = exp(tv0)\n"
+                          "tv3: Float[8, 6] = gather(tv2, tv1, 1)\n"
+                          "tv4: Float[8, 6] = add(tv2, tv3)\n"
+                          "output tv4\n"),
+            "kernel [l0, l1] tv2[l0, l1] = exp(tv0[l0, l1]) -> tv2\n"
+            "kernel [l0, l1] tv3[l0, l1] = gather(tv2[l0, .], tv1[l0, l1]); tv4[l0, l1] = "
+            "add(tv2[l0, l1], tv3[l0, l1]) -> tv4\n");
+}
+
+TEST(Segment, ASelectionAloneIsAView) {
+  EXPECT_EQ(groupsOf(kX + "tv1: Float[6] = select(tv0, 2, 0)\n"
+                          "output tv1\n"),
+            "call tv1 = select(tv0) -> tv1\n");
+}
+
 TEST(Segment, ASegmentSetEndsItsKernel) {
   EXPECT_EQ(groupsOf(kX + "tv1: Float[8, 6] = exp(tv0)\n"
                           "tv2: Float[8, 6] = segment_set(tv1)\n"

@@ -63,7 +63,7 @@ void CpuPrinter::serialLoops(const LoopPass& pass) {
 }
 
 std::string CpuPrinter::partialOf(NodeId id, const std::string& part) const {
-  const auto tensors = static_cast<int64_t>(kernel_.tensors.size());
+  const auto tensors = static_cast<int64_t>(kernel_.addressCount());
   const std::string base = "((" + std::string(deviceComputeName(graph_.node(id).compute)) + "*)p[" +
                            std::to_string(tensors + 1 + splitFolds_.at(id)) + "])";
   const std::string iteration = "(whole * " + integer(slots_.splits) + " + " + part + ")";
@@ -140,8 +140,9 @@ std::string CpuPrinter::serialOffset(size_t tensor) const {
 std::set<int32_t> CpuPrinter::tensorsOf(const LoopPass& pass) const {
   std::set<int32_t> tensors;
   for (NodeId id : pass.nodes) {
-    if (graph_.node(id).kind == NodeKind::Read) {
-      tensors.insert(graph_.node(id).index);
+    const NodeKind kind = graph_.node(id).kind;
+    if (kind == NodeKind::Read || kind == NodeKind::Index || kind == NodeKind::Pick) {
+      tensors.insert(static_cast<int32_t>(tensorOf(graph_.node(id))));
     }
   }
   for (const LoopStore& store : pass.stores) {
@@ -213,13 +214,20 @@ void CpuPrinter::chunks(const LoopPass& pass) {
   close();
 }
 
+bool CpuPrinter::isRead(size_t tensor) const {
+  return std::ranges::any_of(kernel_.passes, [&](const LoopPass& pass) {
+    return tensorsOf(pass).contains(static_cast<int32_t>(tensor));
+  });
+}
+
 void CpuPrinter::prefetchNext() {
   const size_t passes = kernel_.passes.size();
   const auto number = static_cast<size_t>(passNumber_);
   open("if (" + integer(slots_.prefetches) + " != 0)");
   for (size_t i = 0; i < kernel_.tensors.size(); ++i) {
     const LoopTensor& tensor = kernel_.tensors[i];
-    if (tensor.isOutput || tensor.lane != Step::Unit) {
+    if (tensor.isOutput || tensor.isIndex || tensor.lane != Step::Unit || !isRead(i) ||
+        slots_.picked[i] >= 0) {
       continue;
     }
     std::string from = name('a', static_cast<int64_t>(i)) + " + base";

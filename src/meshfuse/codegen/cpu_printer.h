@@ -42,8 +42,17 @@ class CpuPrinter {
   bool dividesByRowValue(const Node& node) const;
   bool varies(NodeId id) const;
   std::string foldText(NodeId id) const;
-  std::string elementOf(const std::string& pointer, size_t tensor) const;
+  /// `picked` is a number of elements that is added.
+  std::string elementOf(const std::string& pointer, size_t tensor,
+                        const std::string& picked = "") const;
+  /// An element in memory as a value.
+  std::string elementText(const Node& node, const std::string& element) const;
+  /// The position that a Pick node reads at.
+  void definePosition(NodeId id);
   std::string readText(const Node& node);
+  std::string indexText(const Node& node) const;
+  /// The tensor, or index among them, that a node reads.
+  size_t tensorOf(const Node& node) const;
   void define(NodeId id);
   std::string storedText(const LoopStore& store);
 
@@ -93,6 +102,8 @@ class CpuPrinter {
   std::string serialOffset(size_t tensor) const;
   /// Tensors that a pass touches.
   std::set<int32_t> tensorsOf(const LoopPass& pass) const;
+  /// Whether any pass reads the tensor: some are there for their layout alone.
+  bool isRead(size_t tensor) const;
   void chunks(const LoopPass& pass);
   /// Asks for what the next iteration reads, a part of it in each pass, so that memory is busy while this one computes. With one
   /// pass that is the next chunk.
@@ -110,6 +121,7 @@ class CpuPrinter {
   char pointerLetter_ = 'a';
   int passNumber_ = 0;
   bool checksZero_ = false;
+  bool checksPositions_ = false;
   std::map<NodeId, int64_t> splitFolds_;  // their places among the tables of partial results
 };
 

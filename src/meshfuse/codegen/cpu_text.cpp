@@ -45,6 +45,7 @@ void CpuPrinter::close() {
 
 void CpuPrinter::body() {
   checksZero_ = std::ranges::any_of(graph_.nodes, dividesIntegers);
+  checksPositions_ = std::ranges::any_of(graph_.nodes, isChecked);
   body_ +=
       "struct Number {\n  union {\n    double real;\n    int64 integer;\n  };\n  double "
       "imaginary;\n};\n\n";
@@ -53,7 +54,10 @@ void CpuPrinter::body() {
       "    void* const* p, const int64* s, const Number* numbers, int64 begin, int64 end) {\n";
   indent_ = 1;
   for (size_t i = 0; i < kernel_.tensors.size(); ++i) {
-    pointer('t', i, "(" + pointerType(i) + "*)p[" + std::to_string(i + 1) + "]");
+    pointer('t', i,
+            kernel_.tensors[i].isIndex
+                ? "0"
+                : "(" + pointerType(i) + "*)p[" + std::to_string(i + 1) + "]");
   }
   for (size_t i = 0; i < graph_.nodes.size(); ++i) {
     if (isUniform(graph_.nodes[i])) {
@@ -62,6 +66,9 @@ void CpuPrinter::body() {
   }
   if (checksZero_) {
     line("int64 zero = 0;");
+  }
+  if (checksPositions_) {
+    line("int64 outside = 0;");
   }
   buffers();
   if (kernel_.isSplit) {
@@ -91,6 +98,11 @@ void CpuPrinter::body() {
     line("*(int64*)p[0] = 1;");
     close();
   }
+  if (checksPositions_) {
+    open("if (outside != 0)");
+    line("((int64*)p[0])[2] = 1;");
+    close();
+  }
   body_ += "}\n";
 }
 
@@ -101,8 +113,9 @@ std::string CpuPrinter::pointerType(size_t tensor) {
 }
 
 void CpuPrinter::pointer(char letter, size_t tensor, const std::string& value) {
-  line(pointerType(tensor) + "* __restrict " + name(letter, static_cast<int64_t>(tensor)) + " = " +
-       value + ";");
+  const std::string type =
+      kernel_.tensors[tensor].isIndex ? "const int64" : pointerType(tensor) + "* __restrict";
+  line(type + " " + name(letter, static_cast<int64_t>(tensor)) + " = " + value + ";");
 }
 
 bool CpuPrinter::streamsStore(const LoopStore& store) const {
@@ -243,7 +256,7 @@ void CpuPrinter::section(const LoopSection& section) {
 
 void CpuPrinter::simd() {
   if (!checksZero_) {
-    line("#pragma omp simd");
+    line(checksPositions_ ? "#pragma omp simd reduction(|:outside)" : "#pragma omp simd");
   }
 }
 

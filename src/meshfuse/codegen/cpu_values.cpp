@@ -15,6 +15,11 @@ std::string CpuPrinter::valueText(NodeId id) {
       return readText(node);
     case NodeKind::Count:
       return integer(slots_.count);
+    case NodeKind::Index:
+      return indexText(node);
+    case NodeKind::Pick:
+      return elementText(
+          node, elementOf(name(pointerLetter_, node.index), tensorOf(node), name('y', id)));
     case NodeKind::Fold:
       return convertedText(node.type, node.compute, foldText(id));
     case NodeKind::Pointwise:
@@ -39,38 +44,63 @@ bool CpuPrinter::varies(NodeId id) const {
 }
 
 std::string CpuPrinter::foldText(NodeId id) const {
-  return name('f', id) + (kernel_.hasLaneAccumulators() ? "[j]" : "[0]");
+  // What is the same along the lane is the same in each of its accumulators.
+  return name('f', id) + (kernel_.hasLaneAccumulators() && varies(id) ? "[j]" : "[0]");
 }
 
-std::string CpuPrinter::elementOf(const std::string& pointer, size_t tensor) const {
+std::string CpuPrinter::elementOf(const std::string& pointer, size_t tensor,
+                                  const std::string& picked) const {
+  const std::string more = picked.empty() ? std::string() : " + " + picked;
   switch (kernel_.tensors[tensor].lane) {
     case Step::None:
-      return pointer + "[0]";
+      return pointer + "[" + (picked.empty() ? "0" : picked) + "]";
     case Step::Unit:
-      return pointer + "[j]";
+      return pointer + "[j" + more + "]";
     default:
-      return pointer + "[j * " + integer(slots_.strides[tensor].back()) + "]";
+      return pointer + "[j * " + integer(slots_.strides[tensor].back()) + more + "]";
   }
 }
 
 std::string CpuPrinter::readText(const Node& node) {
-  const auto tensor = static_cast<size_t>(node.index);
-  const PrimType type = kernel_.tensors[tensor].type;
-  const std::string element = elementOf(name(pointerLetter_, node.index), tensor);
+  return elementText(node, elementOf(name(pointerLetter_, node.index), tensorOf(node)));
+}
+
+std::string CpuPrinter::elementText(const Node& node, const std::string& element) const {
+  const PrimType type = kernel_.tensors[tensorOf(node)].type;
   return deviceTypeName(type) == deviceComputeName(type)
              ? element
              : "convert<" + std::string(deviceComputeName(type)) + ">(" + element + ")";
 }
 
+std::string CpuPrinter::indexText(const Node& node) const {
+  const size_t tensor = tensorOf(node);
+  const std::string first = name(pointerLetter_, static_cast<int64_t>(tensor));
+  const Step lane = kernel_.tensors[tensor].lane;
+  const std::string position =
+      lane == Step::None   ? first
+      : lane == Step::Unit ? infix(first, " + ", "j")
+                           : infix(first, " + j * ", integer(slots_.strides[tensor].back()));
+  return node.type == PrimType::Double ? "smallWhole(" + position + ")" : position;
+}
+
+size_t CpuPrinter::tensorOf(const Node& node) const {
+  return static_cast<size_t>(node.index) +
+         (node.kind == NodeKind::Index ? kernel_.addressCount() : 0);
+}
+
 void CpuPrinter::define(NodeId id) {
   const Node& node = graph_.node(id);
+  if (isChecked(node)) {
+    definePosition(id);
+  }
   const std::string wide = "const " + std::string(deviceComputeName(node.type)) + " ";
   if (isReducedFloat(node.type)) {
     // A store rounds by itself; rounding what is rounded would be done twice.
     line(wide + unroundedName(id) + " = " + valueText(id) + ";");
     line(wide + valueName(id) + " = " +
-         (node.kind == NodeKind::Read ? unroundedName(id)
-                                      : roundedText(node.type, unroundedName(id))) +
+         (node.kind == NodeKind::Read || node.kind == NodeKind::Pick
+              ? unroundedName(id)
+              : roundedText(node.type, unroundedName(id))) +
          ";");
   } else {
     line(wide + valueName(id) + " = " + valueText(id) + ";");
@@ -78,6 +108,22 @@ void CpuPrinter::define(NodeId id) {
   if (dividesIntegers(node)) {
     line("zero |= isZeroDivisor(" + operandText(graph_, node.operands.back(), node.compute) + ");");
   }
+}
+
+/// Where the position is outside, the first element is read, and the flag is set.
+void CpuPrinter::definePosition(NodeId id) {
+  const Node& node = graph_.node(id);
+  const std::string extent = integer(slots_.picked[tensorOf(node)]);
+  const std::string stride = integer(slots_.picked[tensorOf(node)] + 1);
+  const std::string given = valueName(node.operands[0]);
+  const std::string x = name('x', id);
+  const std::string o = name('o', id);
+  const bool wraps = graph_.reads[tensorOf(node)].wraps;
+  line("const int64 " + x + " = " +
+       (wraps ? given + " < 0 ? " + given + " + " + extent + " : " + given : given) + ";");
+  line("const bool " + o + " = (" + x + " < 0) | (" + x + " >= " + extent + ");");
+  line("outside |= " + o + ";");
+  line("const int64 " + name('y', id) + " = (" + o + " ? 0 : " + x + ") * " + stride + ";");
 }
 
 std::string CpuPrinter::storedText(const LoopStore& store) {

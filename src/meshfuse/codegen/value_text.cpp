@@ -36,6 +36,17 @@ std::string numberText(const Node& node) {
   }
 }
 
+std::string randomText(const KernelGraph& graph, const Node& node) {
+  std::string operands;
+  for (size_t i = 0; i < 3; ++i) {
+    operands += "uint64(" + valueName(node.operands[i]) + "), ";
+  }
+  return std::string(node.kind == NodeKind::Uniform ? "uniform<" : "normal<") +
+         std::string(deviceComputeName(node.type)) + ">(" + operands +
+         operandText(graph, node.operands[3], node.type) + ", " +
+         operandText(graph, node.operands[4], node.type) + ")";
+}
+
 }  // namespace
 
 std::string valueName(NodeId id) { return "v" + std::to_string(id); }
@@ -65,6 +76,12 @@ std::string computedText(const KernelGraph& graph, const Node& node) {
   switch (node.kind) {
     case NodeKind::Number:
       return numberText(node);
+    case NodeKind::Seed:
+      return "numbers[" + std::to_string(graph.numbers.size() + static_cast<size_t>(node.index)) +
+             "].integer";
+    case NodeKind::Uniform:
+    case NodeKind::Normal:
+      return randomText(graph, node);
     case NodeKind::Constant:
       return convertedText(node.type, node.constant.type(), numberLiteral(node.constant));
     case NodeKind::Cast:
@@ -73,7 +90,7 @@ std::string computedText(const KernelGraph& graph, const Node& node) {
     case NodeKind::Pointwise:
       return pointwiseText(graph, node);
     default:
-      throwInternal("reads, folds and counts depend on the loops around them");
+      throwInternal("reads, folds, counts and indices depend on the loops around them");
   }
 }
 

@@ -1,16 +1,16 @@
 #include "meshfuse/lowering/kernel_graph.h"
 
 #include <algorithm>
-#include <array>
-#include <map>
-#include <tuple>
 #include <unordered_map>
 
 #include "meshfuse/base/error.h"
 #include "meshfuse/base/text.h"
+#include "meshfuse/lowering/node_builder.h"
+#include "meshfuse/lowering/structured_nodes.h"
 #include "meshfuse/ops/infer.h"
 #include "meshfuse/ops/op_info.h"
 #include "meshfuse/ops/pointwise.h"
+#include "meshfuse/scheduling/call_loops.h"
 #include "meshfuse/scheduling/loop_form.h"
 
 namespace meshfuse {
@@ -20,9 +20,7 @@ namespace {
 /// What sums of a type are kept in.
 PrimType accumulatorOf(PrimType type) { return isReducedFloat(type) ? PrimType::Float : type; }
 
-int32_t rowNamed(std::string_view name) { return findOp(name)->pointwiseRow; }
-
-class GraphBuilder {
+class GraphBuilder : private NodeBuilder {
  public:
   GraphBuilder(const Fusion& fusion, const Group& group) : fusion_(fusion), group_(group) {
     graph_.loopCount = static_cast<int32_t>(group.loops.size());
@@ -43,62 +41,6 @@ class GraphBuilder {
   }
 
  private:
-  using Key = std::tuple<NodeKind, PrimType, int32_t, std::vector<NodeId>, PrimType, ReduceKind>;
-
-  NodeId add(Node node) {
-    for (NodeId operand : node.operands) {
-      node.loops |= graph_.node(operand).loops;
-      node.phase = std::max(node.phase, graph_.node(operand).phase);
-    }
-    if (node.kind == NodeKind::Fold) {
-      node.loops &= ~graph_.reduced;
-      ++node.phase;
-    }
-    if (node.kind == NodeKind::Constant) {
-      graph_.nodes.push_back(std::move(node));
-      return static_cast<NodeId>(graph_.nodes.size() - 1);
-    }
-    const Key key{node.kind, node.type, node.index, node.operands, node.compute, node.fold};
-    const auto [found, isNew] = known_.emplace(key, static_cast<NodeId>(graph_.nodes.size()));
-    if (isNew) {
-      graph_.nodes.push_back(std::move(node));
-    }
-    return found->second;
-  }
-
-  NodeId constant(Scalar value, PrimType type) {
-    Node node;
-    node.constant = value;
-    node.type = type;
-    return add(std::move(node));
-  }
-
-  NodeId cast(NodeId operand, PrimType type) {
-    if (graph_.node(operand).type == type) {
-      return operand;
-    }
-    Node node;
-    node.kind = NodeKind::Cast;
-    node.type = type;
-    node.operands = {operand};
-    return add(std::move(node));
-  }
-
-  NodeId pointwise(int32_t row, std::vector<NodeId> operands, OpTypes types) {
-    Node node;
-    node.kind = NodeKind::Pointwise;
-    node.index = row;
-    node.type = types.result;
-    node.compute = types.compute;
-    node.operands = std::move(operands);
-    return add(std::move(node));
-  }
-
-  /// `name` of operands that all have `type`, which is the result's as well.
-  NodeId arithmetic(std::string_view name, std::vector<NodeId> operands, PrimType type) {
-    return pointwise(rowNamed(name), std::move(operands), {type, type});
-  }
-
   NodeId fold(ReduceKind kind, NodeId operand, PrimType accumulator, PrimType result) {
     if (!isFolding_) {
       return cast(cast(operand, accumulator), result);
@@ -112,17 +54,21 @@ class GraphBuilder {
     return add(std::move(node));
   }
 
-  NodeId read(ValId val, const DimLoops& loops) {
+  /// With `positions` (one or none) it is read at one along dimension `pickedDim`.
+  NodeId read(ValId val, const DimLoops& loops, std::vector<NodeId> positions = {},
+              int64_t pickedDim = -1, bool wraps = false) {
     const auto same = [&](const GraphTensor& tensor) {
-      return tensor.val == val && tensor.loops == loops;
+      return tensor.val == val && tensor.loops == loops && tensor.pickedDim == pickedDim &&
+             tensor.wraps == wraps;
     };
     auto found = std::ranges::find_if(graph_.reads, same);
     if (found == graph_.reads.end()) {
-      graph_.reads.push_back({val, fusion_.val(val).dtype(), loops, -1});
+      graph_.reads.push_back({val, fusion_.val(val).dtype(), loops, -1, pickedDim, wraps});
       found = graph_.reads.end() - 1;
     }
     Node node;
-    node.kind = NodeKind::Read;
+    node.kind = positions.empty() ? NodeKind::Read : NodeKind::Pick;
+    node.operands = std::move(positions);
     node.index = static_cast<int32_t>(found - graph_.reads.begin());
     node.type = found->type;
     node.loops = maskOf(loops);
@@ -162,11 +108,17 @@ class GraphBuilder {
     const Expr& expr = fusion_.expr(call.expr);
     const OpInfo& op = infoOf(*expr.op);
     const LoopForm form = loopFormOf(*expr.op);
+    if (const std::optional<PickedOperand> picked = pickedOperandOf(expr, form.body)) {
+      made_.emplace(indexOf(expr.outputs.front()),
+                    std::pair(pick(call, form.body, *picked), call.outputs.front()));
+      return;
+    }
     std::vector<NodeId> operands;
     size_t tensor = 0;
     for (size_t i = 0; i < expr.args.size(); ++i) {
       const ParamKind kind = op.params[i].kind;
-      if (kind == ParamKind::Tensor || (kind == ParamKind::Operand && isValue(expr.args[i]))) {
+      const bool mayBeNumber = kind == ParamKind::Operand || kind == ParamKind::Value;
+      if (kind == ParamKind::Tensor || (mayBeNumber && isValue(expr.args[i]))) {
         operands.push_back(operandNode(expr.args[i], call, tensor));
       }
     }
@@ -179,11 +131,21 @@ class GraphBuilder {
       results = {pointwise(op.pointwiseRow, operands,
                            pointwiseTypes({&op, &fusion_, expr.args, tensors}))};
     } else {
-      results = {cast(operands.front(), fusion_.val(expr.outputs.front()).dtype())};
+      results = {structuredNode(*this, {fusion_, call, form.body, operands})};
     }
     for (size_t i = 0; i < expr.outputs.size(); ++i) {
       made_.emplace(indexOf(expr.outputs[i]), std::pair(results[i], call.outputs[i]));
     }
+  }
+
+  /// Two operands, one of which is read where the other says.
+  NodeId pick(const GroupCall& call, Body body, PickedOperand picked) {
+    const Expr& expr = fusion_.expr(call.expr);
+    size_t tensor = picked.operand == 0 ? 1 : 0;
+    const NodeId position =
+        cast(operandNode(expr.args[1 - picked.operand], call, tensor), PrimType::Int);
+    return read(std::get<ValId>(expr.args[picked.operand]), call.operands[picked.operand],
+                {position}, static_cast<int64_t>(picked.dim), body == Body::Select);
   }
 
   static bool isValue(const Arg& arg) {
@@ -229,7 +191,7 @@ class GraphBuilder {
     const NodeId squares = fold(ReduceKind::Sum, square, squareType, squareType);
     if (form == Fold::Welford) {
       // Without elements the mean is zero, not a quotient of zeros.
-      const NodeId isEmpty = pointwise(rowNamed("eq"), {count, constant(Scalar(0), PrimType::Int)},
+      const NodeId isEmpty = pointwise("eq", {count, constant(Scalar(0), PrimType::Int)},
                                        {PrimType::Int, PrimType::Bool});
       const NodeId zero = constant(Scalar(0.0), wide);
       const NodeId average = arithmetic("where", {isEmpty, zero, mean}, wide);
@@ -249,8 +211,8 @@ class GraphBuilder {
 
   /// Of a complex number, in its real type.
   NodeId squaredMagnitude(NodeId operand, OpTypes types) {
-    const NodeId re = pointwise(rowNamed("real"), {operand}, types);
-    const NodeId im = pointwise(rowNamed("imag"), {operand}, types);
+    const NodeId re = pointwise("real", {operand}, types);
+    const NodeId im = pointwise("imag", {operand}, types);
     return arithmetic(
         "add",
         {arithmetic("mul", {re, re}, types.result), arithmetic("mul", {im, im}, types.result)},
@@ -259,10 +221,8 @@ class GraphBuilder {
 
   const Fusion& fusion_;
   const Group& group_;
-  KernelGraph graph_;
   /// Whether the reduction that is added has elements to fold: dimensions of one element have no loops.
   bool isFolding_ = false;
-  std::map<Key, NodeId> known_;
   std::unordered_map<uint32_t, std::pair<NodeId, DimLoops>> made_;
 };
 
@@ -304,7 +264,14 @@ int64_t workOf(const Node& node) {
     }
     case NodeKind::Cast:
     case NodeKind::Fold:
+    case NodeKind::Index:
       return 1;
+    case NodeKind::Pick:
+      return 4;
+    case NodeKind::Uniform:
+      return 40;
+    case NodeKind::Normal:
+      return 80;
     default:
       return 0;
   }
@@ -341,6 +308,16 @@ std::string toText(const Node& node) {
       return "fold " + std::string(nameOf(node.fold)) + list;
     case NodeKind::Count:
       return "count";
+    case NodeKind::Index:
+      return "index " + std::to_string(node.index);
+    case NodeKind::Seed:
+      return "seed " + std::to_string(node.index);
+    case NodeKind::Pick:
+      return "pick " + std::to_string(node.index) + list;
+    case NodeKind::Uniform:
+      return "uniform" + list;
+    case NodeKind::Normal:
+      return "normal" + list;
   }
   return {};
 }

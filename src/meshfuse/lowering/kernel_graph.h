@@ -26,6 +26,11 @@ enum class NodeKind : uint8_t {
   Cast,       // the operand in another type
   Fold,       // all of the operand's values along the reduced loops, made one by `fold`
   Count,      // how many elements a Fold takes: the product of the reduced extents
+  Index,      // where in a tensor the element is, a number: `index` into indices
+  Seed,       // a random seed that comes with the call: `index` into seeds
+  Uniform,  // a random number by seed, offset and index, between two more operands; further ones only have to be computed
+  Normal,   // … around the fourth operand, with the fifth as deviation
+  Pick,  // an element of a tensor, `index` into reads, whose position along a dimension is the operand
 };
 
 /// One value of the graph. Types of fewer bits than Float are computed in Float and rounded: `type` says to what.
@@ -45,7 +50,7 @@ struct Node {
 /// Whether a value is the same in the whole kernel, and known before it begins.
 inline bool isUniform(const Node& node) noexcept {
   return node.kind == NodeKind::Number || node.kind == NodeKind::Constant ||
-         node.kind == NodeKind::Count;
+         node.kind == NodeKind::Count || node.kind == NodeKind::Seed;
 }
 
 /// A tensor that the kernel reads or writes; the loops of its dimensions.
@@ -53,14 +58,28 @@ struct GraphTensor {
   ValId val{};
   PrimType type = PrimType::Float;
   DimLoops loops = {};
-  NodeId node = -1;  // writes: what is written
+  NodeId node = -1;        // writes: what is written
+  int64_t pickedDim = -1;  // reads of Pick nodes: the dimension without a loop
+  bool wraps = false;      // … where a negative position counts from the end
+};
+
+/// A number that follows the loops as an address does: the sum of the positions in each dimension of `val`, times `strides`.
+struct GraphIndex {
+  ValId val{};
+  DimLoops loops = {};
+  std::vector<int64_t> strides =
+      {};  // by dimension; empty: those of val's elements in row-major order
+
+  bool operator==(const GraphIndex&) const = default;
 };
 
 struct KernelGraph {
   std::vector<Node> nodes;  // operands come before what uses them
   std::vector<GraphTensor> reads;
   std::vector<GraphTensor> writes;
+  std::vector<GraphIndex> indices;
   std::vector<ValId> numbers;
+  std::vector<ExprId> seeds;  // of calls that draw one
   LoopMask reduced = 0;
   int32_t loopCount = 0;
 
@@ -75,6 +94,9 @@ int64_t workOf(const Node& node);
 
 /// Whether a node divides whole numbers, by its last operand: a zero there is an error.
 bool dividesIntegers(const Node& node);
+
+/// Whether a node reads at a position that may lie outside of the tensor, which is an error.
+inline bool isChecked(const Node& node) noexcept { return node.kind == NodeKind::Pick; }
 
 /// Whether a node is a quotient of two floats.
 bool dividesFloats(const Node& node);

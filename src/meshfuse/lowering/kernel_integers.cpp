@@ -32,10 +32,15 @@ IntegerSlots integerSlots(const LoopKernel& kernel) {
     }
     takeIfBound(tensor.lane);
   }
+  for (size_t i = 0; i < kernel.tensors.size(); ++i) {
+    const bool isPicked = i < kernel.graph.reads.size() && kernel.graph.reads[i].pickedDim >= 0;
+    slots.picked.push_back(isPicked ? take(2) : -1);
+  }
   return slots;
 }
 
-std::vector<int64_t> bindIntegers(const IntegerSlots& slots, const Schedule& schedule) {
+std::vector<int64_t> bindIntegers(const IntegerSlots& slots, const Schedule& schedule,
+                                  std::span<const PickedDim> picked) {
   std::vector<int64_t> table(static_cast<size_t>(slots.size), 0);
   const auto put = [&table](int32_t at, int64_t value) {
     if (at >= 0) {
@@ -72,6 +77,12 @@ std::vector<int64_t> bindIntegers(const IntegerSlots& slots, const Schedule& sch
       putStride(scheduled);
     }
     putStride(schedule.lane);
+  }
+  for (size_t tensor = 0; tensor < picked.size(); ++tensor) {
+    if (slots.picked[tensor] >= 0) {
+      put(slots.picked[tensor], picked[tensor].extent);
+      put(slots.picked[tensor] + 1, picked[tensor].stride);
+    }
   }
   return table;
 }

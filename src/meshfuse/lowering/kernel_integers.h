@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "meshfuse/lowering/loop_kernel.h"
@@ -22,12 +23,22 @@ struct IntegerSlots {
   int32_t splitSize = 0;
   /// By tensor and loop (parallel, serial, lane): the stride's place, -1 where it is not bound.
   std::vector<std::vector<int32_t>> strides;
+  /// By tensor: the place of the picked dimension's extent, which its stride follows; -1 without one.
+  std::vector<int32_t> picked;
   int32_t size = 0;
 };
 
 IntegerSlots integerSlots(const LoopKernel& kernel);
 
+/// The dimension of a tensor that has no loop since positions along it are computed.
+struct PickedDim {
+  int64_t extent = 0;
+  int64_t stride = 0;
+};
+
 /// The table for one binding of the kernel that has these slots, whose schedule is like the one it was lowered with.
-std::vector<int64_t> bindIntegers(const IntegerSlots& slots, const Schedule& schedule);
+/// `picked` is by tensor; it may lack tensors at the end that have no such dimension.
+std::vector<int64_t> bindIntegers(const IntegerSlots& slots, const Schedule& schedule,
+                                  std::span<const PickedDim> picked);
 
 }  // namespace meshfuse

@@ -55,9 +55,14 @@ class Printer {
       }
       steps += ' ';
     }
-    line(0, (tensor.isOutput ? "out t" : "in t") + std::to_string(index) + ": " +
-                std::string(nameOf(tensor.type)) + " [" + steps + std::string(markOf(tensor.lane)) +
-                "]");
+    const std::string_view kind = tensor.isIndex ? "index t" : tensor.isOutput ? "out t" : "in t";
+    line(0, std::string(kind) + std::to_string(index) + ": " + std::string(nameOf(tensor.type)) +
+                " [" + steps + std::string(markOf(tensor.lane)) + "]" +
+                (isPicked(index) ? " picked" : ""));
+  }
+
+  bool isPicked(size_t tensor) const {
+    return tensor < kernel_.graph.reads.size() && kernel_.graph.reads[tensor].pickedDim >= 0;
   }
 
   void printStores(int indent, const std::vector<LoopStore>& stores) {

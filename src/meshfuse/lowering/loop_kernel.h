@@ -13,10 +13,12 @@ namespace meshfuse {
 /// How a tensor's address follows a loop.
 enum class Step : uint8_t { None, Unit, Bound };
 
-/// A tensor of the kernel, reads before writes, and how its address follows each loop.
+/// A tensor of the kernel, reads before writes, and how its address follows each loop. After them come the graph's indices, which
+/// follow the loops as addresses do and have no memory.
 struct LoopTensor {
   PrimType type = PrimType::Float;
   bool isOutput = false;
+  bool isIndex = false;
   std::vector<Step> parallel;
   std::vector<Step> serial;
   Step lane = Step::None;
@@ -63,13 +65,15 @@ struct LoopKernel {
 
   /// Whether the lane's elements are in an array of accumulators each: reduced serial loops around a lane that is not.
   bool hasLaneAccumulators() const noexcept { return !isLaneReduced && graph.reduced != 0; }
+  /// How many of the tensors have memory.
+  size_t addressCount() const noexcept { return graph.reads.size() + graph.writes.size(); }
   /// Calls of a split kernel; 1 for others.
   int32_t calls() const noexcept;
   /// Whether the last of them runs for each part, to store what varies along reduced loops.
   bool lastCallIsSplit() const noexcept { return isSplit && !passes.back().stores.empty(); }
 };
 
-/// The loops of a graph under a schedule whose nest has its reads, then its writes, as accesses.
+/// The loops of a graph under a schedule whose nest has its reads, then its writes, then its indices as accesses.
 LoopKernel lower(KernelGraph graph, const Schedule& schedule);
 
 /// The folds whose parts leave partial results in tables, one each: none unless the kernel is split.

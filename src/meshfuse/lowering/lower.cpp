@@ -83,10 +83,13 @@ class Lowering {
 
   void takeTensors() {
     const size_t reads = graph().reads.size();
-    for (size_t i = 0; i < reads + graph().writes.size(); ++i) {
+    for (size_t i = 0; i < kernel_.addressCount() + graph().indices.size(); ++i) {
       LoopTensor tensor;
-      tensor.isOutput = i >= reads;
-      tensor.type = tensor.isOutput ? graph().writes[i - reads].type : graph().reads[i].type;
+      tensor.isIndex = i >= kernel_.addressCount();
+      tensor.isOutput = i >= reads && !tensor.isIndex;
+      tensor.type = tensor.isIndex    ? PrimType::Int
+                    : tensor.isOutput ? graph().writes[i - reads].type
+                                      : graph().reads[i].type;
       for (const ScheduledLoop& loop : schedule_.parallel) {
         tensor.parallel.push_back(outerStepOf(loop.strides[i]));
       }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <complex>
-#include <numeric>
 
 #include <ATen/ops/empty_strided.h>
 
@@ -13,25 +12,6 @@
 namespace meshfuse {
 
 namespace {
-
-/// Strides of dense elements whose dimensions lie in memory in this order, outermost first.
-std::vector<int64_t> denseStrides(const std::vector<int64_t>& sizes,
-                                  const std::vector<int64_t>& order) {
-  std::vector<int64_t> strides(sizes.size(), 1);
-  int64_t next = 1;
-  for (size_t i = order.size(); i-- > 0;) {
-    const auto dim = static_cast<size_t>(order[i]);
-    strides[dim] = next;
-    next *= std::max<int64_t>(sizes[dim], 1);
-  }
-  return strides;
-}
-
-std::vector<int64_t> rowMajorStrides(const std::vector<int64_t>& sizes) {
-  std::vector<int64_t> order(sizes.size());
-  std::iota(order.begin(), order.end(), int64_t{0});
-  return denseStrides(sizes, order);
-}
 
 bool isRowMajor(const TensorLayout& layout) {
   return layout.strides == rowMajorStrides(layout.sizes);
@@ -144,10 +124,18 @@ void CallLayouts::settle(const KernelTemplate& kernel, TensorLayouts& layouts) {
                 : withoutGaps(sizes, state_->values[indexOf(write.val)].asTensor().strides().vec());
     layouts.set(write.val, {std::move(sizes), std::move(strides)});
   }
-  for (const GroupLoop& loop : kernel.group.loops) {
-    if (loop.factor < 0 && !layouts.isKnown(loop.val)) {
-      layouts.set(loop.val, {sizesOf(loop.val), {}});
+  const auto needSizes = [&](ValId val) {
+    if (!layouts.isKnown(val)) {
+      layouts.set(val, {sizesOf(val), {}});
     }
+  };
+  for (const GroupLoop& loop : kernel.group.loops) {
+    if (loop.factor < 0) {
+      needSizes(loop.val);
+    }
+  }
+  for (const GraphIndex& index : kernel.graph.indices) {
+    needSizes(index.val);
   }
 }
 

@@ -8,6 +8,7 @@
 #include "meshfuse/base/error.h"
 #include "meshfuse/evaluator/op_evaluation.h"
 #include "meshfuse/evaluator/program_step.h"
+#include "meshfuse/evaluator/random_numbers.h"
 #include "meshfuse/runtime/allocation.h"
 #include "meshfuse/runtime/small_blocks.h"
 #include "meshfuse/values/conversions.h"
@@ -81,10 +82,12 @@ struct HostProgram::Running {
   struct {
     int64_t dividedByZero = 0;
     int64_t call = 0;
+    int64_t outside = 0;
   } status = {};
   std::optional<RankState> state = std::nullopt;  // where calls are made
   // Of results of calls, in the layouts that kernels expect.
   c10::SmallVector<at::Tensor, 1> copies = {};
+  std::vector<uint64_t> seeds = {};               // drawn so far, in the order of drawing_
 };
 
 HostProgram::HostProgram(Parts parts) : parts_(std::move(parts)) {
@@ -100,12 +103,22 @@ HostProgram::HostProgram(Parts parts) : parts_(std::move(parts)) {
   }
   hasCalls_ = std::ranges::any_of(
       parts_.steps, [](const HostStep& step) { return step.kind != HostStepKind::Launch; });
-  if (hasCalls_) {
+  const bool evaluates = hasCalls_ || std::ranges::any_of(parts_.launches, &KernelLaunch::picks);
+  if (evaluates) {
     for (const Val& val : fusion.vals()) {
       localSizes_.push_back(val.isTensor() ? localSizesOf(val.tensor(), parts_.rank)
                                            : std::vector<int64_t>{});
     }
   }
+  for (const HostStep& step : parts_.steps) {
+    if (step.kind == HostStepKind::Launch) {
+      const std::vector<ExprId>& seeds = parts_.launches[step.launch].seeds;
+      drawing_.insert(drawing_.end(), seeds.begin(), seeds.end());
+    } else if (step.kind == HostStepKind::Call && needsSeed(fusion.expr(step.expr))) {
+      drawing_.push_back(step.expr);
+    }
+  }
+  std::ranges::sort(drawing_, {}, [](ExprId id) { return indexOf(id); });
   bindLaunches();
 }
 
@@ -174,14 +187,7 @@ void HostProgram::run(std::span<const ArgView> args, const Collectives* collecti
     running.temporaries = static_cast<char*>(block.get());
   }
   if (hasCalls_) {
-    RankState& state = running.state.emplace();
-    state.rank = parts_.rank;
-    state.values.resize(fusion().vals().size());
-    for (size_t i = 0; i < args.size(); ++i) {
-      state.values[indexOf(fusion().inputs()[i])] = args[i].isTensor()
-                                                        ? PolymorphicValue(tensorOf(args[i]))
-                                                        : PolymorphicValue(args[i].scalar());
-    }
+    running.state = stateOf(args);
   }
   for (const HostStep& step : parts_.steps) {
     if (step.kind == HostStepKind::Launch) {
@@ -198,6 +204,18 @@ void HostProgram::run(std::span<const ArgView> args, const Collectives* collecti
   collectResults(running);
 }
 
+RankState HostProgram::stateOf(std::span<const ArgView> args) const {
+  RankState state;
+  state.rank = parts_.rank;
+  state.values.resize(fusion().vals().size());
+  for (size_t i = 0; i < args.size(); ++i) {
+    state.values[indexOf(fusion().inputs()[i])] = args[i].isTensor()
+                                                      ? PolymorphicValue(tensorOf(args[i]))
+                                                      : PolymorphicValue(args[i].scalar());
+  }
+  return state;
+}
+
 void HostProgram::launch(size_t index, Running& running) const {
   const BoundLaunch& bound = bound_[index];
   const KernelLaunch& launch = parts_.launches[index];
@@ -212,7 +230,11 @@ void HostProgram::launch(size_t index, Running& running) const {
       running.results[running.firstResult + static_cast<size_t>(fresh.result)] = std::move(tensor);
     }
   }
-  if (launch.iterations == 0) {
+  for (ExprId expr : launch.seeds) {
+    seedOfCall(expr, running);
+  }
+  const bool looksFirst = launch.picks && launch.picksAmongNone;
+  if (launch.iterations == 0 && !looksFirst) {
     return;
   }
   c10::SmallVector<void*, 16> pointers;
@@ -229,6 +251,12 @@ void HostProgram::launch(size_t index, Running& running) const {
         pointers.push_back(running.temporaries + source.offset);
     }
   }
+  if (looksFirst) {
+    evaluateCalls(index, pointers.data(), running);
+  }
+  if (launch.iterations == 0) {
+    return;
+  }
   c10::SmallVector<KernelNumber, 4> numbers;
   for (const NumberSource& source : bound.numbers) {
     const Scalar value = source.argument >= 0
@@ -236,16 +264,40 @@ void HostProgram::launch(size_t index, Running& running) const {
                              : toScalar(running.state->values[indexOf(source.val)]);
     numbers.push_back(numberOf(ofKind(fusion().val(source.val).dtype(), value)));
   }
+  for (ExprId expr : launch.seeds) {
+    numbers.push_back(numberOf(Scalar(static_cast<int64_t>(seedOfCall(expr, running)))));
+  }
   c10::SmallVector<c10::DataPtr, 2> partials;
   for (int64_t bytes : launch.partials) {
     partials.push_back(temporaryMemory(bytes));
     pointers.push_back(partials.back().get());
   }
   runKernel(index, pointers.data(), numbers.data(), running);
+  if (running.status.outside != 0) {
+    evaluateCalls(index, pointers.data(), running);
+    throwInternal("the evaluator refuses a position that a kernel refuses");
+  }
   if (running.status.dividedByZero != 0) {
     throwUser(ErrorKind::ZeroDivision,
               {launch.divisionOp, "the divisor of an integer division is not zero",
                "got a divisor with zeros (ZeroDivisionError)", "divide by non-zero numbers"});
+  }
+}
+
+void HostProgram::evaluateCalls(size_t index, void** pointers, Running& running) const {
+  const KernelLaunch& launch = parts_.launches[index];
+  RankState state = running.state ? *running.state : stateOf(running.args);
+  for (size_t i = 0; i + launch.writes < launch.tensors.size(); ++i) {
+    const ValId val = launch.tensors[i];
+    const TensorLayout& layout = parts_.layouts[val];
+    state.values[indexOf(val)] = at::from_blob(pointers[i + 1], layout.sizes, layout.strides,
+                                               torchDtype(fusion().val(val).dtype()));
+  }
+  for (ExprId id : launch.calls) {
+    const Expr& expr = fusion().expr(id);
+    const std::optional<uint64_t> seed =
+        needsSeed(expr) ? std::optional(seedOfCall(id, running)) : std::nullopt;
+    runCall(fusion(), expr, localSizes_, seed, state);
   }
 }
 
@@ -269,13 +321,24 @@ void HostProgram::runKernel(size_t index, void** pointers, const void* numbers,
   }
 }
 
+uint64_t HostProgram::seedOfCall(ExprId expr, Running& running) const {
+  const auto at = static_cast<size_t>(std::ranges::find(drawing_, expr) - drawing_.begin());
+  while (running.seeds.size() <= at) {
+    const Expr& next = fusion().expr(drawing_[running.seeds.size()]);
+    running.seeds.push_back(*seedOf(fusion(), next, 1, running.collectives));
+  }
+  return running.seeds[at];
+}
+
 void HostProgram::call(const HostStep& step, Running& running) const {
   const Expr& expr = fusion().expr(step.expr);
   RankState& state = *running.state;
   if (step.kind == HostStepKind::Reshard) {
     runReshard(fusion(), expr, {&state, 1}, running.collectives);
   } else {
-    runCall(fusion(), expr, localSizes_, seedOf(fusion(), expr, 1, running.collectives), state);
+    const std::optional<uint64_t> seed =
+        needsSeed(expr) ? std::optional(seedOfCall(step.expr, running)) : std::nullopt;
+    runCall(fusion(), expr, localSizes_, seed, state);
   }
   for (ValId val : expr.outputs) {
     const int32_t slot = freshOf_[indexOf(val)];

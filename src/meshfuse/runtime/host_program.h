@@ -11,6 +11,7 @@
 #include <c10/util/SmallVector.h>
 
 #include "meshfuse/evaluator/collectives.h"
+#include "meshfuse/evaluator/program_step.h"
 #include "meshfuse/runtime/arg_view.h"
 #include "meshfuse/runtime/kernel_group.h"
 #include "meshfuse/values/polymorphic_value.h"
@@ -96,9 +97,15 @@ class HostProgram {
   struct Running;
 
   void bindLaunches();
+  /// The values of the evaluator before anything has run.
+  RankState stateOf(std::span<const ArgView> args) const;
   void launch(size_t index, Running& running) const;
+  /// Computes a launch's calls with the evaluator, from what its kernel reads, for the error that one of them throws.
+  void evaluateCalls(size_t index, void** pointers, Running& running) const;
   void runKernel(size_t index, void** pointers, const void* numbers, Running& running) const;
   void call(const HostStep& step, Running& running) const;
+  /// The seed of a call. Those of earlier calls are drawn first, so that each gets the one that the evaluator gives it.
+  uint64_t seedOfCall(ExprId expr, Running& running) const;
   void collectResults(Running& running) const;
 
   Parts parts_;
@@ -107,7 +114,8 @@ class HostProgram {
   std::vector<int32_t> freshOf_;     // by value: its fresh tensor, or -1
   std::vector<int32_t> argumentOf_;  // by value: its position among the arguments, or -1
   std::vector<ValId> results_;
-  std::vector<std::vector<int64_t>> localSizes_;  // by value, where calls are made
+  std::vector<ExprId> drawing_;                   // the calls that draw a seed, in order
+  std::vector<std::vector<int64_t>> localSizes_;  // by value, where the evaluator may run
   bool hasCalls_ = false;
   bool isLarge_ = false;
 };

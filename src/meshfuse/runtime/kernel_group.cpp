@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "meshfuse/base/error.h"
+#include "meshfuse/base/memory_order.h"
 #include "meshfuse/codegen/cpu_text.h"
 #include "meshfuse/lowering/kernel_integers.h"
 #include "meshfuse/lowering/loop_kernel.h"
@@ -17,18 +18,31 @@ namespace {
 /// Moving a byte takes as long as this many additions.
 constexpr int64_t kWorkPerByte = 2;
 
-NestAccess accessOf(const GraphTensor& tensor, bool isOutput, std::span<const int64_t> extents,
-                    const TensorLayouts& layouts) {
-  NestAccess access{bytesOf(tensor.type), isOutput, std::vector<int64_t>(extents.size(), 0)};
-  const TensorLayout& layout = layouts[tensor.val];
-  for (size_t dim = 0; dim < tensor.loops.size(); ++dim) {
-    int64_t stride = layout.strides[dim];
-    for (auto loop = tensor.loops[dim].rbegin(); loop != tensor.loops[dim].rend(); ++loop) {
-      access.strides[static_cast<size_t>(*loop)] = stride;
+/// Elements from one iteration to the next, by loop, where one step along dimension d is `strides[d]` elements.
+std::vector<int64_t> loopStrides(const DimLoops& dims, std::span<const int64_t> strides,
+                                 std::span<const int64_t> extents) {
+  std::vector<int64_t> result(extents.size(), 0);
+  for (size_t dim = 0; dim < dims.size(); ++dim) {
+    int64_t stride = strides[dim];
+    for (auto loop = dims[dim].rbegin(); loop != dims[dim].rend(); ++loop) {
+      result[static_cast<size_t>(*loop)] = stride;
       stride *= extents[static_cast<size_t>(*loop)];
     }
   }
-  return access;
+  return result;
+}
+
+NestAccess accessOf(const GraphTensor& tensor, bool isOutput, std::span<const int64_t> extents,
+                    const TensorLayouts& layouts) {
+  return {bytesOf(tensor.type), isOutput,
+          loopStrides(tensor.loops, layouts[tensor.val].strides, extents)};
+}
+
+NestAccess accessOf(const GraphIndex& index, std::span<const int64_t> extents,
+                    const TensorLayouts& layouts) {
+  const std::vector<int64_t> strides =
+      index.strides.empty() ? rowMajorStrides(layouts[index.val].sizes) : index.strides;
+  return {0, false, loopStrides(index.loops, strides, extents)};
 }
 
 int64_t extentOf(const Fusion& fusion, const GroupLoop& loop, const TensorLayouts& layouts) {
@@ -71,6 +85,9 @@ Nest nestOf(const Fusion& fusion, const KernelTemplate& kernel, const TensorLayo
   }
   for (const GraphTensor& write : kernel.graph.writes) {
     nest.accesses.push_back(accessOf(write, true, nest.extents, layouts));
+  }
+  for (const GraphIndex& index : kernel.graph.indices) {
+    nest.accesses.push_back(accessOf(index, nest.extents, layouts));
   }
   nest.work = kernel.work;
   for (const NestAccess& access : nest.accesses) {
@@ -150,10 +167,25 @@ KernelLaunch bindKernel(const Fusion& fusion, KernelTemplate& kernel, const Tens
   }
   launch.writes = kernel.graph.writes.size();
   launch.numbers = kernel.graph.numbers;
+  launch.seeds = kernel.graph.seeds;
   launch.bytes = bytesOf(nest);
   launch.divisionOp = kernel.divisionOp;
   launch.kernel = variantFor(kernel, schedule);
-  launch.integers = bindIntegers(launch.kernel->slots, schedule);
+  std::vector<PickedDim> picked;
+  launch.picksAmongNone = std::ranges::count(nest.extents, 0) != 0;
+  for (const GraphTensor& read : kernel.graph.reads) {
+    PickedDim& dim = picked.emplace_back();
+    if (read.pickedDim >= 0) {
+      const auto at = static_cast<size_t>(read.pickedDim);
+      dim = {layouts[read.val].sizes[at], layouts[read.val].strides[at]};
+      launch.picks = true;
+      launch.picksAmongNone = launch.picksAmongNone || dim.extent == 0;
+    }
+  }
+  launch.integers = bindIntegers(launch.kernel->slots, schedule, picked);
+  for (const GroupCall& call : kernel.group.calls) {
+    launch.calls.push_back(call.expr);
+  }
   launch.iterations = schedule.iterations;
   launch.grain = schedule.grain;
   launch.splits = schedule.splits;

@@ -69,6 +69,7 @@ struct KernelLaunch {
   std::vector<ValId> tensors;  // reads, then writes
   size_t writes = 0;           // how many of them are written
   std::vector<ValId> numbers;
+  std::vector<ExprId> seeds;  // of calls that draw one: numbers after those
   std::vector<int64_t> integers;
   int64_t iterations = 0;
   int64_t grain = 1;
@@ -78,6 +79,10 @@ struct KernelLaunch {
   /// Bytes that it reads and writes.
   int64_t bytes = 0;
   std::string divisionOp;
+  std::vector<ExprId> calls;  // what it computes, in order
+  /// Whether it reads at computed positions; then, whether something is empty, so that not all of them are looked at.
+  bool picks = false;
+  bool picksAmongNone = false;
   std::shared_ptr<KernelVariant> kernel;  // its code may be missing yet
 };
 

@@ -6,6 +6,7 @@
 #include "meshfuse/ops/op_info.h"
 #include "meshfuse/ops/pointwise.h"
 #include "meshfuse/ops/reshard.h"
+#include "meshfuse/scheduling/loop_conditions.h"
 
 namespace meshfuse {
 
@@ -101,12 +102,19 @@ class Placer {
 
   std::optional<PlacedCall> place(const OperandLoops& known) {
     PlacedCall placed;
+    placed.operands.resize(call_.operands.size());
     for (size_t i = 0; i < call_.operands.size(); ++i) {
+      if (call_.picked && call_.picked->operand == i) {
+        continue;
+      }
       std::optional<PlacedDims> loops = placeOperand(i, known(i));
       if (!loops) {
         return std::nullopt;
       }
-      placed.operands.push_back(std::move(*loops));
+      placed.operands[i] = std::move(*loops);
+    }
+    if (call_.picked) {
+      placed.operands[call_.picked->operand] = placePicked(*call_.picked);
     }
     const Expr& expr = fusion_.expr(call_.expr);
     for (size_t i = 0; i < expr.outputs.size(); ++i) {
@@ -171,6 +179,31 @@ class Placer {
     return loops;
   }
 
+  /// In dimensions that are not of one factor with the output's, the element is the one at the output's own position.
+  PlacedDims placePicked(PickedOperand picked) {
+    const std::vector<DimFactors>& dims = call_.map.inputs[picked.operand];
+    PlacedDims loops(dims.size(), kNoLoop);
+    for (size_t dim = 0; dim < dims.size(); ++dim) {
+      if (dim == picked.dim || dims[dim].empty()) {
+        continue;
+      }
+      int32_t factor = dims[dim].front();
+      if (!isKept_[static_cast<size_t>(factor)]) {
+        const DimFactors& output = call_.map.outputs.front()[dim];
+        factor = output.empty() ? -1 : output.front();
+      }
+      if (factor < 0 || isOne(call_.map.factors[static_cast<size_t>(factor)])) {
+        continue;
+      }
+      LoopId& loop = loopOf_[static_cast<size_t>(factor)];
+      if (loop == kNoLoop) {
+        loop = newLoop(call_.operands[picked.operand], static_cast<int64_t>(dim));
+      }
+      loops[dim] = loop;
+    }
+    return loops;
+  }
+
   PlacedDims placeOutput(ValId output, const std::vector<DimFactors>& dims) {
     PlacedDims loops(dims.size(), kNoLoop);
     for (size_t dim = 0; dim < dims.size(); ++dim) {
@@ -231,13 +264,26 @@ class Placer {
 
 }  // namespace
 
+std::optional<PickedOperand> pickedOperandOf(const Expr& expr, Body body) {
+  switch (body) {
+    case Body::Take:
+    case Body::Select:
+      return PickedOperand{0, static_cast<size_t>(std::get<Scalar>(expr.args[2]).toInt())};
+    case Body::Embedding:
+      return PickedOperand{1, 0};
+    default:
+      return std::nullopt;
+  }
+}
+
 std::optional<CallShape> kernelShapeOf(const Fusion& fusion, ExprId id) {
   const Expr& expr = fusion.expr(id);
   if (isReshard(expr) || !fusion.val(expr.outputs.front()).isTensor()) {
     return std::nullopt;
   }
   CallShape call{id, loopFormOf(*expr.op), {}, {}};
-  if (call.form.kind == LoopForm::Kind::Call) {
+  call.picked = pickedOperandOf(expr, call.form.body);
+  if (call.form.kind == LoopForm::Kind::Call || !loopsCompute(fusion, expr, call.form)) {
     return std::nullopt;
   }
   const auto hasKernelType = [&](ValId val) { return isKernelType(fusion.val(val).dtype()); };
@@ -249,7 +295,8 @@ std::optional<CallShape> kernelShapeOf(const Fusion& fusion, ExprId id) {
       call.operands.push_back(val);
     }
   }
-  if (call.operands.empty() || !std::ranges::all_of(expr.outputs, hasKernelType)) {
+  if (call.operands.empty() != call.form.isFactory() ||
+      !std::ranges::all_of(expr.outputs, hasKernelType)) {
     return std::nullopt;
   }
   const OpInfo& op = infoOf(*expr.op);

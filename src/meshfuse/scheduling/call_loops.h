@@ -13,12 +13,23 @@
 
 namespace meshfuse {
 
+/// An operand that is read at a position along one dimension that is computed: it has to lie in memory, and the dimension has no
+/// loop.
+struct PickedOperand {
+  size_t operand = 0;  // among tensors
+  size_t dim = 0;
+};
+
+/// nullopt for calls that read every operand at positions that loops run through.
+std::optional<PickedOperand> pickedOperandOf(const Expr& expr, Body body);
+
 /// What a call needs for its loops, computed once.
 struct CallShape {
   ExprId expr{};
   LoopForm form;
   DimMap map;
   std::vector<ValId> operands;  // tensors, in order
+  std::optional<PickedOperand> picked = std::nullopt;
 };
 
 /// The shape of a call that a kernel can compute; nullopt for others: library operations, tensors of types without elements of

@@ -87,7 +87,8 @@ bool Segmenter::join(const CallShape& call, const std::vector<uint32_t>& groups,
   for (uint32_t group : groups) {
     loops.absorb(drafts_[group].loops);
   }
-  if (loops.roots().size() > LoopDraft::kMaxLoops || !uniteReads(groups, loops)) {
+  if (loops.roots().size() > LoopDraft::kMaxLoops || picksFrom(call, groups) ||
+      !uniteReads(groups, loops)) {
     return false;
   }
   const auto known = [&](size_t operand) {
@@ -113,11 +114,21 @@ bool Segmenter::join(const CallShape& call, const std::vector<uint32_t>& groups,
   return true;
 }
 
+bool Segmenter::picksFrom(const CallShape& call, const std::vector<uint32_t>& groups) const {
+  return call.picked &&
+         std::ranges::find(groups, makerOf(call.operands[call.picked->operand])) != groups.end();
+}
+
 bool Segmenter::uniteReads(const std::vector<uint32_t>& groups, LoopDraft& loops) const {
   if (groups.size() < 2) {
     return true;
   }
   for (uint32_t group : groups) {
+    for (ValId val : drafts_[group].picked) {
+      if (std::ranges::find(groups, makerOf(val)) != groups.end()) {
+        return false;
+      }
+    }
     for (const auto& [val, read] : drafts_[group].reads) {
       const uint32_t maker = makerOf(val);
       if (maker == group || std::ranges::find(groups, maker) == groups.end()) {
@@ -241,9 +252,11 @@ void Segmenter::mergeInto(uint32_t group, uint32_t target) {
   if (from.exprs.size() > to.exprs.size()) {
     std::swap(from.exprs, to.exprs);
     std::swap(from.reads, to.reads);
+    std::swap(from.picked, to.picked);
   }
   to.exprs.insert(to.exprs.end(), from.exprs.begin(), from.exprs.end());
   to.reads.insert(to.reads.end(), from.reads.begin(), from.reads.end());
+  to.picked.insert(to.picked.end(), from.picked.begin(), from.picked.end());
   to.computes = to.computes || from.computes;
   to.isView = to.isView && from.isView;
   to.firstReader =
@@ -254,6 +267,7 @@ void Segmenter::mergeInto(uint32_t group, uint32_t target) {
   }
   from.exprs.clear();
   from.reads.clear();
+  from.picked.clear();
 }
 
 void Segmenter::moveToEnd(uint32_t group) {
@@ -274,6 +288,10 @@ void Segmenter::settle(const CallShape& call, PlacedCall placed, uint32_t target
   groupOf_[indexOf(call.expr)] = target;
   for (size_t i = 0; i < call.operands.size(); ++i) {
     const ValId val = call.operands[i];
+    if (call.picked && call.picked->operand == i) {
+      group.picked.push_back(val);
+      continue;
+    }
     const auto isRead = [&](const auto& read) { return read.first == val; };
     if (makerOf(val) != target && std::ranges::none_of(group.reads, isRead)) {
       group.reads.emplace_back(val, placed.operands[i]);

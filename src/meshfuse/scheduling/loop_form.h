@@ -11,6 +11,22 @@ namespace meshfuse {
 /// How a reduction makes one number of many.
 enum class Fold : uint8_t { None, Sum, Product, Max, Min, Variance, VarianceMean, Welford };
 
+/// What an element of the output is, where an elementwise operation is no row of pointwise.def.
+enum class Body : uint8_t {
+  Copy,         // the operand's element, in the output's type
+  Clamp,        // … brought between two numbers
+  Triangle,     // … or zero, by where it lies in its matrix
+  Constant,     // a number
+  Iota,         // a number that follows the position
+  Uniform,      // a random number
+  Normal,       // … of the other distribution
+  UniformLike,  // … for each element of the operand
+  NormalLike,
+  Take,  // an element of the first operand, at the position along a dimension that another operand holds
+  Select,     // … where a negative position counts from the end
+  Embedding,  // an element of the second operand's row that the first holds
+};
+
 std::string_view nameOf(Fold fold) noexcept;  // "sum", "variance", …
 
 struct LoopForm {
@@ -21,13 +37,14 @@ struct LoopForm {
   };
   /// What doing it once more for an element costs, besides reading its operand.
   enum class Cost : uint8_t {
-    Nothing,   // a view: a library gives it without touching memory
+    Nothing,   // a view, or numbers of no operand: a library gives it as well as a kernel
     Little,    // a copy or a cast
     Something  // arithmetic
   };
   Kind kind = Kind::Call;
   Cost cost = Cost::Something;
   Fold fold = Fold::None;
+  Body body = Body::Copy;
   /// The kernel that computes it ends with it.
   bool endsKernel = false;
   /// Dimensions may be products of several factors; which ones depends on sizes.
@@ -35,9 +52,18 @@ struct LoopForm {
   /// Results of row-major operands may lie in memory in another order.
   bool reorders = false;
 
+  /// Whether there is no operand whose loops it could have.
+  constexpr bool isFactory() const noexcept {
+    return body == Body::Constant || body == Body::Iota || body == Body::Uniform ||
+           body == Body::Normal;
+  }
+
   static constexpr LoopForm call() noexcept { return {}; }
   static constexpr LoopForm elementwise(Cost cost = Cost::Something) noexcept {
     return {Kind::Elementwise, cost};
+  }
+  static constexpr LoopForm elementwise(Body body, Cost cost = Cost::Something) noexcept {
+    return {Kind::Elementwise, cost, Fold::None, body};
   }
   static constexpr LoopForm view() noexcept { return elementwise(Cost::Nothing); }
   constexpr LoopForm dividing() const noexcept {

@@ -34,6 +34,7 @@ struct GroupDraft {
   /// No other call may join.
   bool isClosed = false;
   std::vector<std::pair<ValId, PlacedDims>> reads;  // of tensors from outside, each once
+  std::vector<ValId> picked;  // read at computed positions, which they have to lie in memory for
 };
 
 /// Goes through the calls in order: segment.cpp says what becomes of each, join_kernels.cpp which kernels it can join,
@@ -64,6 +65,8 @@ class Segmenter {
   std::optional<uint32_t> mergedInto(uint32_t group) const;
   bool startGroup(const CallShape& call);
   bool join(const CallShape& call, const std::vector<uint32_t>& groups, bool sharesReads);
+  /// Whether the call reads at computed positions what one of the groups makes: a nest has no memory.
+  bool picksFrom(const CallShape& call, const std::vector<uint32_t>& groups) const;
   /// Reads, by one of the groups, of what another of them makes, are of one nest now.
   bool uniteReads(const std::vector<uint32_t>& groups, LoopDraft& loops) const;
   /// The loops of a value where it is made.

@@ -2,6 +2,6 @@
 
 namespace meshfuse::ops::clamp {
 
-LoopForm loopForm() { return LoopForm::call(); }
+LoopForm loopForm() { return LoopForm::elementwise(Body::Clamp); }
 
 }  // namespace meshfuse::ops::clamp

@@ -2,6 +2,6 @@
 
 namespace meshfuse::ops::embedding_fwd {
 
-LoopForm loopForm() { return LoopForm::call(); }
+LoopForm loopForm() { return LoopForm::elementwise(Body::Embedding); }
 
 }  // namespace meshfuse::ops::embedding_fwd

@@ -2,6 +2,6 @@
 
 namespace meshfuse::ops::full {
 
-LoopForm loopForm() { return LoopForm::call(); }
+LoopForm loopForm() { return LoopForm::elementwise(Body::Constant, LoopForm::Cost::Nothing); }
 
 }  // namespace meshfuse::ops::full

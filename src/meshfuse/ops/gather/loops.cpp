@@ -2,6 +2,6 @@
 
 namespace meshfuse::ops::gather {
 
-LoopForm loopForm() { return LoopForm::call(); }
+LoopForm loopForm() { return LoopForm::elementwise(Body::Take); }
 
 }  // namespace meshfuse::ops::gather

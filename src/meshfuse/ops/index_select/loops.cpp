@@ -2,6 +2,6 @@
 
 namespace meshfuse::ops::index_select {
 
-LoopForm loopForm() { return LoopForm::call(); }
+LoopForm loopForm() { return LoopForm::elementwise(Body::Take); }
 
 }  // namespace meshfuse::ops::index_select

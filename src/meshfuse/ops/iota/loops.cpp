@@ -2,6 +2,6 @@
 
 namespace meshfuse::ops::iota {
 
-LoopForm loopForm() { return LoopForm::call(); }
+LoopForm loopForm() { return LoopForm::elementwise(Body::Iota, LoopForm::Cost::Nothing); }
 
 }  // namespace meshfuse::ops::iota

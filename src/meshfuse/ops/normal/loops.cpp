@@ -2,6 +2,6 @@
 
 namespace meshfuse::ops::normal {
 
-LoopForm loopForm() { return LoopForm::call(); }
+LoopForm loopForm() { return LoopForm::elementwise(Body::Normal); }
 
 }  // namespace meshfuse::ops::normal

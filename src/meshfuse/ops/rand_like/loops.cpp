@@ -2,6 +2,6 @@
 
 namespace meshfuse::ops::rand_like {
 
-LoopForm loopForm() { return LoopForm::call(); }
+LoopForm loopForm() { return LoopForm::elementwise(Body::UniformLike); }
 
 }  // namespace meshfuse::ops::rand_like

@@ -2,6 +2,6 @@
 
 namespace meshfuse::ops::randn_like {
 
-LoopForm loopForm() { return LoopForm::call(); }
+LoopForm loopForm() { return LoopForm::elementwise(Body::NormalLike); }
 
 }  // namespace meshfuse::ops::randn_like

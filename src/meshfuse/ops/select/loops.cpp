@@ -2,6 +2,6 @@
 
 namespace meshfuse::ops::select {
 
-LoopForm loopForm() { return LoopForm::call(); }
+LoopForm loopForm() { return LoopForm::elementwise(Body::Select, LoopForm::Cost::Nothing); }
 
 }  // namespace meshfuse::ops::select

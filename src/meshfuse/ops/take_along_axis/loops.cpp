@@ -2,6 +2,6 @@
 
 namespace meshfuse::ops::take_along_axis {
 
-LoopForm loopForm() { return LoopForm::call(); }
+LoopForm loopForm() { return LoopForm::elementwise(Body::Take); }
 
 }  // namespace meshfuse::ops::take_along_axis

@@ -2,6 +2,6 @@
 
 namespace meshfuse::ops::triu {
 
-LoopForm loopForm() { return LoopForm::call(); }
+LoopForm loopForm() { return LoopForm::elementwise(Body::Triangle); }
 
 }  // namespace meshfuse::ops::triu

@@ -2,6 +2,6 @@
 
 namespace meshfuse::ops::uniform {
 
-LoopForm loopForm() { return LoopForm::call(); }
+LoopForm loopForm() { return LoopForm::elementwise(Body::Uniform); }
 
 }  // namespace meshfuse::ops::uniform
