@@ -73,12 +73,18 @@ void CpuPrinter::body() {
   }
   open("for (int64 t = begin; t < end; ++t)");
   parallelIndices();
+  if (kernel_.isTiled) {
+    openTile();
+  }
   for (size_t k = 0; k < kernel_.sections.size(); ++k) {
     pointerLetter_ = 'a';
     section(kernel_.sections[k]);
     if (k < kernel_.passes.size()) {
       pass(kernel_.passes[k], static_cast<int>(k));
     }
+  }
+  if (kernel_.isTiled) {
+    close();
   }
   close();
   if (streamsAny()) {
@@ -120,6 +126,12 @@ void CpuPrinter::buffer(const std::string& type, const std::string& label, int64
 }
 
 void CpuPrinter::buffers() {
+  for (size_t i = 0; i < kernel_.tensors.size(); ++i) {
+    if (kernel_.tensors[i].isTurned) {
+      buffer(std::string(deviceTypeName(kernel_.tensors[i].type)), name('y', static_cast<int64_t>(i)),
+             kTileRows * kTileColumns);
+    }
+  }
   for (const LoopPass& pass : kernel_.passes) {
     for (const LoopStore& store : pass.stores) {
       if (streamsStore(store)) {
@@ -174,13 +186,43 @@ void CpuPrinter::parallelIndices() {
   for (int32_t loop = kernel_.parallelLoops; loop-- > 0;) {
     line("const int64 q" + std::to_string(loop) + " = " + rest + ";");
     const std::string q = "q" + std::to_string(loop);
-    const std::string extent = integer(slots_.parallel + loop);
+    const bool isTile = kernel_.isTiled && loop == kernel_.parallelLoops - 1;
+    const std::string rows = std::to_string(kTileRows);
+    const std::string extent =
+        isTile ? "((" + integer(slots_.parallel + loop) + " + " + std::to_string(kTileRows - 1) +
+                     ") / " + rows + ")"
+               : integer(slots_.parallel + loop);
     line("const int64 i" + std::to_string(loop) + " = " +
-         (loop == 0 ? q : infix(q, " % ", extent)) + ";");
+         (loop == 0 ? q : infix(q, " % ", extent)) + (isTile ? " * " + rows : "") + ";");
     rest = infix(q, " / ", extent);
   }
   for (size_t i = 0; i < kernel_.tensors.size(); ++i) {
-    pointer('a', i, name('t', static_cast<int64_t>(i)) + offset(i));
+    pointer(kernel_.isTiled ? 'o' : 'a', i, name('t', static_cast<int64_t>(i)) + offset(i));
+  }
+}
+
+void CpuPrinter::openTile() {
+  const auto across = static_cast<size_t>(kernel_.parallelLoops) - 1;
+  const std::string rows = std::to_string(kTileRows);
+  const std::string columns = std::to_string(kTileColumns);
+  line("const int64 below = " + integer(slots_.parallel + static_cast<int32_t>(across)) + " - i" +
+       std::to_string(across) + ";");
+  line("const int64 rows = below < " + rows + " ? below : " + rows + ";");
+  for (size_t i = 0; i < kernel_.tensors.size(); ++i) {
+    const auto id = static_cast<int64_t>(i);
+    if (kernel_.tensors[i].isTurned) {
+      line("transposeTile(" + name('o', id) + ", " + integer(slots_.strides[i].back()) +
+           ", rows, count, " + name('y', id) + ", " + columns + ");");
+    }
+  }
+  open("for (int64 row = 0; row < rows; ++row)");
+  for (size_t i = 0; i < kernel_.tensors.size(); ++i) {
+    const auto id = static_cast<int64_t>(i);
+    const int32_t stride = slots_.strides[i][across];
+    const std::string step = kernel_.tensors[i].isTurned ? " + row * " + columns
+                             : stride >= 0               ? " + row * " + integer(stride)
+                                                         : "";
+    pointer('a', i, name(kernel_.tensors[i].isTurned ? 'y' : 'o', id) + step);
   }
 }
 

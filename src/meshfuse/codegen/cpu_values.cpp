@@ -43,7 +43,7 @@ std::string CpuPrinter::foldText(NodeId id) const {
 }
 
 std::string CpuPrinter::elementOf(const std::string& pointer, size_t tensor) const {
-  switch (kernel_.tensors[tensor].lane) {
+  switch (laneOf(tensor)) {
     case Step::None:
       return pointer + "[0]";
     case Step::Unit:

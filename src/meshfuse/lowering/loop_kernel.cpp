@@ -25,7 +25,7 @@ class Printer {
     }
     line(0, "for " + std::to_string(kernel_.parallelLoops) + " parallel loops" +
                 (kernel_.isLaneReduced ? "" : " and blocks of the lane") +
-                (kernel_.isSplit ? ", split" : ""));
+                (kernel_.isSplit ? ", split" : "") + (kernel_.isTiled ? ", in tiles" : ""));
     for (size_t k = 0; k < kernel_.sections.size(); ++k) {
       printSection(kernel_.sections[k]);
       if (k < kernel_.passes.size()) {
@@ -57,7 +57,7 @@ class Printer {
     }
     line(0, (tensor.isOutput ? "out t" : "in t") + std::to_string(index) + ": " +
                 std::string(nameOf(tensor.type)) + " [" + steps + std::string(markOf(tensor.lane)) +
-                "]");
+                "]" + (tensor.isTurned ? " turned" : ""));
   }
 
   void printStores(int indent, const std::vector<LoopStore>& stores) {

@@ -13,6 +13,9 @@ namespace {
 /// Arithmetic that is worth waking a thread for, in units of an addition on one element: some 30 microseconds.
 constexpr int64_t kThreadWork = 1536 * 1024;
 
+/// Loops with fewer iterations make no tile.
+constexpr int64_t kLeastTile = 8;
+
 /// What the order of loops follows: the largest tensor that is written, or read along reduced loops.
 const NestAccess* modelOf(const Nest& nest, bool ofReduced) {
   const NestAccess* best = nullptr;
@@ -164,14 +167,54 @@ Traffic trafficOf(const Nest& nest) {
 
 int64_t ceilOf(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
+/// Tiles, if some tensors are read along another loop than the lane: along the one that most bytes an element lie along.
+void chooseTiles(const Nest& nest, Schedule& schedule) {
+  if (schedule.hasReduction || schedule.lane.extent < kLeastTile) {
+    return;
+  }
+  int64_t most = 0;
+  size_t best = 0;
+  for (size_t at = 0; at < schedule.parallel.size(); ++at) {
+    const ScheduledLoop& loop = schedule.parallel[at];
+    int64_t bytes = 0;
+    for (size_t i = 0; i < nest.accesses.size(); ++i) {
+      const int64_t stride = schedule.lane.strides[i];
+      const bool isTurned =
+          !nest.accesses[i].isOutput && stride != 0 && stride != 1 && loop.strides[i] == 1;
+      bytes += isTurned ? nest.accesses[i].elementBytes : 0;
+    }
+    if (bytes > most && loop.extent >= kLeastTile) {
+      most = bytes;
+      best = at;
+    }
+  }
+  if (most != 0) {
+    const auto loop = schedule.parallel.begin() + static_cast<std::ptrdiff_t>(best);
+    std::rotate(loop, loop + 1, schedule.parallel.end());
+    schedule.isTiled = true;
+  }
+}
+
+/// Parallel iterations without those of the lane.
+int64_t outerIterations(const Schedule& schedule) {
+  const int64_t all = product(schedule.parallel);
+  if (!schedule.isTiled || all == 0) {
+    return all;
+  }
+  const int64_t rows = schedule.parallel.back().extent;
+  return all / rows * ceilOf(rows, kTileRows);
+}
+
 void chooseBlocks(const Nest& nest, const CacheSizes& caches, Schedule& schedule) {
-  const int64_t outer = product(schedule.parallel);
+  const int64_t outer = outerIterations(schedule);
   const int64_t reducedElements = product(schedule.serial);
   const int64_t extent = std::max<int64_t>(schedule.lane.extent, 1);
   const int64_t elementWork =
       std::max<int64_t>(nest.work, 1) * std::max<int64_t>(reducedElements / schedule.splits, 1);
   if (schedule.isLaneReduced) {
     schedule.laneBlock = extent;
+  } else if (schedule.isTiled) {
+    schedule.laneBlock = std::min(extent, kTileColumns);
   } else {
     int64_t block = extent;
     if (outer * schedule.splits < caches.threads * 4) {
@@ -197,7 +240,7 @@ void chooseBlocks(const Nest& nest, const CacheSizes& caches, Schedule& schedule
   const int64_t iterationWork =
       (schedule.isLaneReduced && schedule.serial.empty() ? ceilOf(extent, schedule.splits)
                                                          : schedule.laneBlock) *
-      elementWork;
+      (schedule.isTiled ? std::min(kTileRows, schedule.parallel.back().extent) : 1) * elementWork;
   schedule.grain = std::max<int64_t>(1, ceilOf(kThreadWork, std::max<int64_t>(iterationWork, 1)));
 }
 
@@ -241,6 +284,7 @@ Schedule chooseSchedule(const Nest& nest, const CacheSizes& caches) {
   }
   schedule.keepsRows = schedule.isLaneReduced && schedule.serial.empty() && nest.rowBytes > 0 &&
                        schedule.lane.extent <= kRowElements;
+  chooseTiles(nest, schedule);
   chooseSplits(schedule);
   chooseBlocks(nest, caches, schedule);
   const Traffic traffic = trafficOf(nest);
@@ -253,16 +297,17 @@ Schedule chooseSchedule(const Nest& nest, const CacheSizes& caches) {
 std::vector<int32_t> structureOf(const Schedule& schedule) {
   std::vector<int32_t> words = {
       static_cast<int32_t>(schedule.parallel.size()), static_cast<int32_t>(schedule.serial.size()),
-      (schedule.isLaneReduced ? 1 : 0) + (schedule.keepsRows ? 2 : 0) + (schedule.isSplit ? 4 : 0)};
-  const auto addLoop = [&words](const ScheduledLoop& loop, bool isLane) {
+      (schedule.isLaneReduced ? 1 : 0) + (schedule.keepsRows ? 2 : 0) + (schedule.isSplit ? 4 : 0) +
+          (schedule.isTiled ? 8 : 0)};
+  const auto addLoop = [&words](const ScheduledLoop& loop, bool isUnitFixed) {
     words.push_back(static_cast<int32_t>(loop.loops.size()));
     words.insert(words.end(), loop.loops.begin(), loop.loops.end());
     for (int64_t stride : loop.strides) {
-      words.push_back(stride == 0 ? 0 : isLane && stride == 1 ? 1 : 2);
+      words.push_back(stride == 0 ? 0 : isUnitFixed && stride == 1 ? 1 : 2);
     }
   };
   for (const ScheduledLoop& loop : schedule.parallel) {
-    addLoop(loop, false);
+    addLoop(loop, schedule.isTiled && &loop == &schedule.parallel.back());
   }
   for (const ScheduledLoop& loop : schedule.serial) {
     addLoop(loop, false);
@@ -290,7 +335,8 @@ std::string toText(const Schedule& schedule) {
   if (schedule.isLaneReduced) {
     text += " reduced";
   }
-  return text + (schedule.keepsRows ? " keeps rows" : "") + (schedule.isSplit ? " split" : "");
+  return text + (schedule.keepsRows ? " keeps rows" : "") + (schedule.isSplit ? " split" : "") +
+         (schedule.isTiled ? " in tiles" : "");
 }
 
 }  // namespace meshfuse

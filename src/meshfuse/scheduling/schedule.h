@@ -40,6 +40,13 @@ struct ScheduledLoop {
 /// The iterations of `parallel` (outermost first) are divided among threads, and so are the blocks of the lane where it is not
 /// reduced. In each, `serial` loops run around the lane, whose elements are computed side by side.
 struct Schedule {
+  /// Whether tiles of an access are read into a buffer.
+  bool isTurned(size_t access, bool isOutput) const noexcept {
+    const int64_t stride = lane.strides[access];
+    return isTiled && !isOutput && stride != 0 && stride != 1 &&
+           parallel.back().strides[access] == 1;
+  }
+
   std::vector<ScheduledLoop> parallel;
   std::vector<ScheduledLoop> serial;  // reduced
   ScheduledLoop lane;
@@ -50,6 +57,9 @@ struct Schedule {
   /// Few iterations reduce much each: the outermost reduced loop is divided into `splits` parts of `splitSize`, whose partial
   /// results are combined in order. That depends on sizes alone, so that results are the same for any number of threads.
   bool isSplit = false;
+  /// The innermost parallel loop and the lane run in tiles of kTileRows by kTileColumns: what lies along that loop in memory is
+  /// read tile by tile into a buffer where it lies along the lane.
+  bool isTiled = false;
 
   // Below: bound, not compiled in.
   int64_t laneBlock = 1;   // elements of the lane in one parallel iteration
@@ -67,6 +77,10 @@ inline constexpr int64_t kRowElements = 16384;
 /// The most elements of a lane block next to reduced serial loops, whose accumulators stay in the level-1 cache.
 inline constexpr int64_t kBlockElements = 2048;
 
+/// Sides of a tile, whose elements the level-1 cache holds.
+inline constexpr int64_t kTileRows = 64;
+inline constexpr int64_t kTileColumns = 64;
+
 /// Reduced elements that make one part of a split reduction.
 inline constexpr int64_t kSplitElements = 65536;
 /// Kernels with fewer parallel iterations are split.
@@ -80,7 +94,7 @@ struct CacheSizes {
 };
 
 /// The schedule of a nest: loops ordered by the strides of what is written (read, where they are reduced), those that are one
-/// run merged, and as the lane the loop along which most bytes are contiguous.
+/// run merged, and as the lane the loop along which most bytes are contiguous; tiles where others are read along another loop.
 Schedule chooseSchedule(const Nest& nest, const CacheSizes& caches);
 
 /// The part that is compiled in, as words: schedules of one nest with equal words have one kernel.
