@@ -12,7 +12,8 @@ typedef unsigned int Words8 __attribute__((vector_size(32)));
 typedef unsigned long long Longs4 __attribute__((vector_size(32)));
 
 /// Eight columns of eight 16-bit elements each become rows; strides are in bytes.
-static inline void transposeBlock(const char* from, int64 stride, char* to, int64 toStride, Halves8*) {
+static inline void transposeBlock(const char* from, int64 stride, char* to, int64 toStride,
+                                  Halves8*) {
   Halves8 r[8];
   for (int i = 0; i < 8; ++i) {
     __builtin_memcpy(&r[i], from + i * stride, 16);
@@ -37,7 +38,8 @@ static inline void transposeBlock(const char* from, int64 stride, char* to, int6
 }
 
 /// Eight columns of eight 32-bit elements.
-static inline void transposeBlock(const char* from, int64 stride, char* to, int64 toStride, Words8*) {
+static inline void transposeBlock(const char* from, int64 stride, char* to, int64 toStride,
+                                  Words8*) {
   Words8 r[8];
   for (int i = 0; i < 8; ++i) {
     __builtin_memcpy(&r[i], from + i * stride, 32);
@@ -62,18 +64,17 @@ static inline void transposeBlock(const char* from, int64 stride, char* to, int6
 }
 
 /// Four columns of four 64-bit elements.
-static inline void transposeBlock(const char* from, int64 stride, char* to, int64 toStride, Longs4*) {
+static inline void transposeBlock(const char* from, int64 stride, char* to, int64 toStride,
+                                  Longs4*) {
   Longs4 r[4];
   for (int i = 0; i < 4; ++i) {
     __builtin_memcpy(&r[i], from + i * stride, 32);
   }
   for (int i = 0; i < 2; ++i) {
-    const Longs4 first =
-        i == 0 ? __builtin_shufflevector(r[0], r[1], 0, 4, 2, 6)
-               : __builtin_shufflevector(r[0], r[1], 1, 5, 3, 7);
-    const Longs4 second =
-        i == 0 ? __builtin_shufflevector(r[2], r[3], 0, 4, 2, 6)
-               : __builtin_shufflevector(r[2], r[3], 1, 5, 3, 7);
+    const Longs4 first = i == 0 ? __builtin_shufflevector(r[0], r[1], 0, 4, 2, 6)
+                                : __builtin_shufflevector(r[0], r[1], 1, 5, 3, 7);
+    const Longs4 second = i == 0 ? __builtin_shufflevector(r[2], r[3], 0, 4, 2, 6)
+                                 : __builtin_shufflevector(r[2], r[3], 1, 5, 3, 7);
     const Longs4 low = __builtin_shufflevector(first, second, 0, 1, 4, 5);
     const Longs4 high = __builtin_shufflevector(first, second, 2, 3, 6, 7);
     __builtin_memcpy(to + i * toStride, &low, 32);
@@ -82,12 +83,12 @@ static inline void transposeBlock(const char* from, int64 stride, char* to, int6
 }
 
 template <class Block>
-static inline void transposeBlocks(const char* from, int64 stride, int64 rows, int64 columns, char* to,
-                                   int64 toStride, int64 size, int64 side) {
+static inline void transposeBlocks(const char* from, int64 stride, int64 rows, int64 columns,
+                                   char* to, int64 toStride, int64 size, int64 side) {
   for (int64 column = 0; column + side <= columns; column += side) {
     for (int64 row = 0; row + side <= rows; row += side) {
-      transposeBlock(from + column * stride + row * size, stride, to + row * toStride + column * size,
-                     toStride, (Block*)nullptr);
+      transposeBlock(from + column * stride + row * size, stride,
+                     to + row * toStride + column * size, toStride, (Block*)nullptr);
     }
   }
 }
@@ -105,11 +106,14 @@ static inline void transposeTile(const T* from, int64 stride, int64 rows, int64 
   const int64 size = sizeof(T);
   side = size == 2 || size == 4 ? 8 : size == 8 ? 4 : 1;
   if (size == 2) {
-    transposeBlocks<Halves8>(source, stride * size, rows, columns, target, toStride * size, size, side);
+    transposeBlocks<Halves8>(source, stride * size, rows, columns, target, toStride * size, size,
+                             side);
   } else if (size == 4) {
-    transposeBlocks<Words8>(source, stride * size, rows, columns, target, toStride * size, size, side);
+    transposeBlocks<Words8>(source, stride * size, rows, columns, target, toStride * size, size,
+                            side);
   } else if (size == 8) {
-    transposeBlocks<Longs4>(source, stride * size, rows, columns, target, toStride * size, size, side);
+    transposeBlocks<Longs4>(source, stride * size, rows, columns, target, toStride * size, size,
+                            side);
   }
 #endif
   const int64 doneRows = side == 1 ? 0 : rows / side * side;

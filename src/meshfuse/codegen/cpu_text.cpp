@@ -126,10 +126,14 @@ void CpuPrinter::buffer(const std::string& type, const std::string& label, int64
 }
 
 void CpuPrinter::buffers() {
+  int64_t turnedBytes = 0;
+  for (const LoopTensor& tensor : kernel_.tensors) {
+    turnedBytes += tensor.isTurned ? bytesOf(tensor.type) : 0;
+  }
   for (size_t i = 0; i < kernel_.tensors.size(); ++i) {
     if (kernel_.tensors[i].isTurned) {
-      buffer(std::string(deviceTypeName(kernel_.tensors[i].type)), name('y', static_cast<int64_t>(i)),
-             kTileRows * kTileColumns);
+      buffer(std::string(deviceTypeName(kernel_.tensors[i].type)),
+             name('y', static_cast<int64_t>(i)), kTileBytes / turnedBytes);
     }
   }
   for (const LoopPass& pass : kernel_.passes) {
@@ -173,6 +177,16 @@ void CpuPrinter::parallelIndices() {
          " ? extent : partBegin + " + integer(slots_.splitSize) + ";");
     rest = "whole";
   }
+  const int32_t across = kernel_.isTiled ? kernel_.parallelLoops - 1 : -1;
+  if (kernel_.isTiled) {
+    // Tiles that follow one another read on in the same pages.
+    const std::string extent = integer(slots_.parallel + across);
+    const std::string rows = integer(slots_.tileRows);
+    line("const int64 tiles = (" + extent + " + " + rows + " - 1) / " + rows + ";");
+    line("const int64 i" + std::to_string(across) + " = t % tiles * " + rows + ";");
+    line("const int64 others = t / tiles;");
+    rest = "others";
+  }
   if (!kernel_.isLaneReduced) {
     line("const int64 first = " + rest + " % " + integer(slots_.laneBlocks) + " * " +
          integer(slots_.laneBlock) + ";");
@@ -184,16 +198,14 @@ void CpuPrinter::parallelIndices() {
     line("const int64 count = " + integer(slots_.lane) + ";");
   }
   for (int32_t loop = kernel_.parallelLoops; loop-- > 0;) {
+    if (loop == across) {
+      continue;
+    }
     line("const int64 q" + std::to_string(loop) + " = " + rest + ";");
     const std::string q = "q" + std::to_string(loop);
-    const bool isTile = kernel_.isTiled && loop == kernel_.parallelLoops - 1;
-    const std::string rows = std::to_string(kTileRows);
-    const std::string extent =
-        isTile ? "((" + integer(slots_.parallel + loop) + " + " + std::to_string(kTileRows - 1) +
-                     ") / " + rows + ")"
-               : integer(slots_.parallel + loop);
+    const std::string extent = integer(slots_.parallel + loop);
     line("const int64 i" + std::to_string(loop) + " = " +
-         (loop == 0 ? q : infix(q, " % ", extent)) + (isTile ? " * " + rows : "") + ";");
+         (loop == 0 ? q : infix(q, " % ", extent)) + ";");
     rest = infix(q, " / ", extent);
   }
   for (size_t i = 0; i < kernel_.tensors.size(); ++i) {
@@ -203,8 +215,8 @@ void CpuPrinter::parallelIndices() {
 
 void CpuPrinter::openTile() {
   const auto across = static_cast<size_t>(kernel_.parallelLoops) - 1;
-  const std::string rows = std::to_string(kTileRows);
-  const std::string columns = std::to_string(kTileColumns);
+  const std::string rows = integer(slots_.tileRows);
+  const std::string columns = integer(slots_.laneBlock);
   line("const int64 below = " + integer(slots_.parallel + static_cast<int32_t>(across)) + " - i" +
        std::to_string(across) + ";");
   line("const int64 rows = below < " + rows + " ? below : " + rows + ";");

@@ -95,7 +95,7 @@ class Lowering {
         tensor.serial.push_back(outerStepOf(loop.strides[i]));
       }
       tensor.lane = stepOf(schedule_.lane.strides[i]);
-      tensor.isTurned = schedule_.isTurned(i, tensor.isOutput);
+      tensor.isTurned = schedule_.turns(i, tensor.isOutput);
       kernel_.tensors.push_back(std::move(tensor));
     }
   }

@@ -13,8 +13,12 @@ namespace {
 /// Arithmetic that is worth waking a thread for, in units of an addition on one element: some 30 microseconds.
 constexpr int64_t kThreadWork = 1536 * 1024;
 
-/// Loops with fewer iterations make no tile.
+/// Loops with fewer iterations make no tile, and a tile with fewer rows is not divided among threads.
 constexpr int64_t kLeastTile = 8;
+constexpr int64_t kFewRows = 64;
+/// Bytes that a tile writes to a row, and the most elements that it does.
+constexpr int64_t kTileRun = 256;
+constexpr int64_t kMostColumns = 128;
 
 /// What the order of loops follows: the largest tensor that is written, or read along reduced loops.
 const NestAccess* modelOf(const Nest& nest, bool ofReduced) {
@@ -167,42 +171,69 @@ Traffic trafficOf(const Nest& nest) {
 
 int64_t ceilOf(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/// Tiles, if some tensors are read along another loop than the lane: along the one that most bytes an element lie along.
-void chooseTiles(const Nest& nest, Schedule& schedule) {
+/// Accesses that tiles turn, if those run along a loop beside the lane.
+struct Turned {
+  int64_t bytes = 0;  // of an element of each
+  int64_t widest = 0;
+};
+Turned turnedAlong(const Nest& nest, const ScheduledLoop& loop, const ScheduledLoop& lane) {
+  Turned turned;
+  for (size_t i = 0; i < nest.accesses.size(); ++i) {
+    const NestAccess& access = nest.accesses[i];
+    if (!access.isOutput && isTurned(loop.strides[i], lane.strides[i])) {
+      turned.bytes += access.elementBytes;
+      turned.widest = std::max(turned.widest, access.elementBytes);
+    }
+  }
+  return turned;
+}
+
+/// Tiles, if some tensors are read along another loop than the lane: along the one that most bytes lie along.
+void chooseTiles(const Nest& nest, const CacheSizes& caches, Schedule& schedule) {
   if (schedule.hasReduction || schedule.lane.extent < kLeastTile) {
     return;
   }
-  int64_t most = 0;
+  Turned most;
   size_t best = 0;
   for (size_t at = 0; at < schedule.parallel.size(); ++at) {
     const ScheduledLoop& loop = schedule.parallel[at];
-    int64_t bytes = 0;
-    for (size_t i = 0; i < nest.accesses.size(); ++i) {
-      const int64_t stride = schedule.lane.strides[i];
-      const bool isTurned =
-          !nest.accesses[i].isOutput && stride != 0 && stride != 1 && loop.strides[i] == 1;
-      bytes += isTurned ? nest.accesses[i].elementBytes : 0;
-    }
-    if (bytes > most && loop.extent >= kLeastTile) {
-      most = bytes;
+    const Turned turned = turnedAlong(nest, loop, schedule.lane);
+    if (turned.bytes > most.bytes && loop.extent >= kLeastTile) {
+      most = turned;
       best = at;
     }
   }
-  if (most != 0) {
-    const auto loop = schedule.parallel.begin() + static_cast<std::ptrdiff_t>(best);
-    std::rotate(loop, loop + 1, schedule.parallel.end());
-    schedule.isTiled = true;
+  if (most.bytes == 0 || most.bytes > kTileBytes / (kLeastTile * kLeastTile)) {
+    return;
   }
+  const auto loop = schedule.parallel.begin() + static_cast<std::ptrdiff_t>(best);
+  std::rotate(loop, loop + 1, schedule.parallel.end());
+  schedule.isTiled = true;
+  const int64_t elements = kTileBytes / most.bytes;
+  int64_t columns = std::clamp(kTileRun / most.widest, kLeastTile, kMostColumns);
+  while (columns > kLeastTile && elements / columns < columns) {
+    columns /= 2;
+  }
+  int64_t rows = elements / columns;
+  const auto tiles = [&] {
+    return product(schedule.parallel) / schedule.parallel.back().extent *
+           ceilOf(schedule.parallel.back().extent, rows) * ceilOf(schedule.lane.extent, columns);
+  };
+  while (rows > kFewRows && tiles() < caches.threads * 4) {
+    rows /= 2;
+  }
+  schedule.tileRows = rows;
+  schedule.laneBlock = std::min(schedule.lane.extent, columns);
 }
 
 /// Parallel iterations without those of the lane.
 int64_t outerIterations(const Schedule& schedule) {
   const int64_t all = product(schedule.parallel);
-  if (!schedule.isTiled || all == 0) {
+  if (!schedule.isTiled) {
     return all;
   }
   const int64_t rows = schedule.parallel.back().extent;
-  return all / rows * ceilOf(rows, kTileRows);
+  return all / rows * ceilOf(rows, schedule.tileRows);
 }
 
 void chooseBlocks(const Nest& nest, const CacheSizes& caches, Schedule& schedule) {
@@ -213,9 +244,7 @@ void chooseBlocks(const Nest& nest, const CacheSizes& caches, Schedule& schedule
       std::max<int64_t>(nest.work, 1) * std::max<int64_t>(reducedElements / schedule.splits, 1);
   if (schedule.isLaneReduced) {
     schedule.laneBlock = extent;
-  } else if (schedule.isTiled) {
-    schedule.laneBlock = std::min(extent, kTileColumns);
-  } else {
+  } else if (!schedule.isTiled) {
     int64_t block = extent;
     if (outer * schedule.splits < caches.threads * 4) {
       const int64_t pieces =
@@ -240,7 +269,7 @@ void chooseBlocks(const Nest& nest, const CacheSizes& caches, Schedule& schedule
   const int64_t iterationWork =
       (schedule.isLaneReduced && schedule.serial.empty() ? ceilOf(extent, schedule.splits)
                                                          : schedule.laneBlock) *
-      (schedule.isTiled ? std::min(kTileRows, schedule.parallel.back().extent) : 1) * elementWork;
+      (schedule.isTiled ? schedule.tileRows : 1) * elementWork;
   schedule.grain = std::max<int64_t>(1, ceilOf(kThreadWork, std::max<int64_t>(iterationWork, 1)));
 }
 
@@ -284,7 +313,7 @@ Schedule chooseSchedule(const Nest& nest, const CacheSizes& caches) {
   }
   schedule.keepsRows = schedule.isLaneReduced && schedule.serial.empty() && nest.rowBytes > 0 &&
                        schedule.lane.extent <= kRowElements;
-  chooseTiles(nest, schedule);
+  chooseTiles(nest, caches, schedule);
   chooseSplits(schedule);
   chooseBlocks(nest, caches, schedule);
   const Traffic traffic = trafficOf(nest);
@@ -295,10 +324,10 @@ Schedule chooseSchedule(const Nest& nest, const CacheSizes& caches) {
 }
 
 std::vector<int32_t> structureOf(const Schedule& schedule) {
-  std::vector<int32_t> words = {
-      static_cast<int32_t>(schedule.parallel.size()), static_cast<int32_t>(schedule.serial.size()),
-      (schedule.isLaneReduced ? 1 : 0) + (schedule.keepsRows ? 2 : 0) + (schedule.isSplit ? 4 : 0) +
-          (schedule.isTiled ? 8 : 0)};
+  std::vector<int32_t> words = {static_cast<int32_t>(schedule.parallel.size()),
+                                static_cast<int32_t>(schedule.serial.size()),
+                                (schedule.isLaneReduced ? 1 : 0) + (schedule.keepsRows ? 2 : 0) +
+                                    (schedule.isSplit ? 4 : 0) + (schedule.isTiled ? 8 : 0)};
   const auto addLoop = [&words](const ScheduledLoop& loop, bool isUnitFixed) {
     words.push_back(static_cast<int32_t>(loop.loops.size()));
     words.insert(words.end(), loop.loops.begin(), loop.loops.end());

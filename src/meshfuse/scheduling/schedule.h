@@ -37,14 +37,17 @@ struct ScheduledLoop {
   std::vector<int64_t> strides = {};
 };
 
+/// Whether elements lie along another loop than the lane.
+inline bool isTurned(int64_t stride, int64_t laneStride) noexcept {
+  return stride == 1 && laneStride != 0 && laneStride != 1;
+}
+
 /// The iterations of `parallel` (outermost first) are divided among threads, and so are the blocks of the lane where it is not
 /// reduced. In each, `serial` loops run around the lane, whose elements are computed side by side.
 struct Schedule {
   /// Whether tiles of an access are read into a buffer.
-  bool isTurned(size_t access, bool isOutput) const noexcept {
-    const int64_t stride = lane.strides[access];
-    return isTiled && !isOutput && stride != 0 && stride != 1 &&
-           parallel.back().strides[access] == 1;
+  bool turns(size_t access, bool isOutput) const noexcept {
+    return isTiled && !isOutput && isTurned(parallel.back().strides[access], lane.strides[access]);
   }
 
   std::vector<ScheduledLoop> parallel;
@@ -57,8 +60,8 @@ struct Schedule {
   /// Few iterations reduce much each: the outermost reduced loop is divided into `splits` parts of `splitSize`, whose partial
   /// results are combined in order. That depends on sizes alone, so that results are the same for any number of threads.
   bool isSplit = false;
-  /// The innermost parallel loop and the lane run in tiles of kTileRows by kTileColumns: what lies along that loop in memory is
-  /// read tile by tile into a buffer where it lies along the lane.
+  /// The innermost parallel loop and the lane run in tiles of tileRows by laneBlock: what lies along that loop in memory is read
+  /// tile by tile into a buffer where it lies along the lane.
   bool isTiled = false;
 
   // Below: bound, not compiled in.
@@ -67,6 +70,7 @@ struct Schedule {
   int64_t iterations = 0;  // parallel iterations in all, before splitting
   int64_t splits = 1;
   int64_t splitSize = 0;
+  int64_t tileRows = 1;
   int64_t grain = 1;        // the fewest of them that are worth a thread
   bool streams = false;     // results are written past the caches
   bool prefetches = false;  // what is read next is asked for while this is computed
@@ -77,9 +81,9 @@ inline constexpr int64_t kRowElements = 16384;
 /// The most elements of a lane block next to reduced serial loops, whose accumulators stay in the level-1 cache.
 inline constexpr int64_t kBlockElements = 2048;
 
-/// Sides of a tile, whose elements the level-1 cache holds.
-inline constexpr int64_t kTileRows = 64;
-inline constexpr int64_t kTileColumns = 64;
+/// All buffers of a tile, a share of the level-2 cache. A tile is long where it is read, as each of its columns is in another page
+/// of memory, and as wide as a few cache lines that are written.
+inline constexpr int64_t kTileBytes = int64_t{128} * 1024;
 
 /// Reduced elements that make one part of a split reduction.
 inline constexpr int64_t kSplitElements = 65536;
