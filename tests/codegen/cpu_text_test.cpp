@@ -105,5 +105,15 @@ TEST(CpuText, TheSameKernelHasTheSameText) {
   EXPECT_EQ(textOf(kPointwise, 0), textOf(kPointwise, 0));
 }
 
+TEST(CpuText, ATransposedReadIsTurnedIntoABufferTileByTile) {
+  const Fusion fusion = parse(kPointwise, [](std::string_view name) { return findOp(name); });
+  KernelGraph graph = buildGraph(fusion, segment(fusion).at(0));
+  const Nest nest{{8, 600}, {0, 0}, {{4, false, {1, 8}}, {4, true, {600, 1}}}, 20, 0};
+  EXPECT_TRUE(holdsInOrder(
+      kernelIn(cpuText(lower(std::move(graph), chooseSchedule(nest, {})))),
+      {"alignas(64) float y0[32768];", "for (int64 t = begin; t < end; ++t)", "transposeTile(o0, ",
+       "for (int64 row = 0; row < rows; ++row)", "a0 = y0 + row * ", "b0[j]"}));
+}
+
 }  // namespace
 }  // namespace meshfuse

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as nnf
+from meshfuse.pytorch_utils import torch_dtype_to_nvfuser_dtype as dtype_of
 
 from meshfuse import DataType, FusionDefinition, ops
 
@@ -224,3 +225,44 @@ def test_results_lie_where_the_evaluator_puts_them(monkeypatch, first, program):
         ):
             torch.testing.assert_close(got, want, rtol=1e-5, atol=1e-5)
             assert got.stride() == want.stride()
+
+
+TURNED = [(33, 70), (8, 8), (64, 512), (700, 1030), (5, 200, 90), (1, 9, 130), (2, 3, 40, 50)]
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        torch.float32,
+        torch.bfloat16,
+        torch.float64,
+        torch.int64,
+        torch.bool,
+        torch.complex64,
+        torch.complex128,
+    ],
+    ids=str,
+)
+def test_what_is_read_along_another_dimension_is_turned(monkeypatch, dtype):
+    """With one that is not turned, and one that is a row of it."""
+    monkeypatch.setenv("MESHFUSE_COMPILE", "1")
+    for sizes in TURNED:
+        turned = (*sizes[:-2], sizes[-1], sizes[-2])
+        rank = len(sizes)
+
+        def build(fd: FusionDefinition, rank: int = rank) -> None:
+            x, y, row = (fd.define_tensor([-1] * rank, dtype=dtype_of(dtype)) for _ in range(3))
+            order = [*range(rank - 2), rank - 1, rank - 2]
+            value = ops.where(ops.eq(x, row), x, ops.permute(y, order))
+            fd.add_output(ops.stride_order(value, list(range(rank))[::-1]))
+
+        x, y, row = (
+            torch.randint(0, 3, size, generator=torch.Generator().manual_seed(i)).to(dtype)
+            for i, size in enumerate((sizes, turned, (*sizes[:-2], sizes[-2], 1)))
+        )
+        row = row.expand(sizes)
+        compiling = definition_of(build)
+        (got,) = compiling.execute([x, y, row])
+        assert "in tiles" in compiling.explain()
+        assert got.is_contiguous()
+        assert torch.equal(got, torch.where(x == row, x, y.mT))

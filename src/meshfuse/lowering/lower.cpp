@@ -37,6 +37,7 @@ class Lowering {
     kernel_.laneLoops = lane_;
     kernel_.isLaneReduced = schedule_.isLaneReduced;
     kernel_.isSplit = schedule_.isSplit;
+    kernel_.isTiled = schedule_.isTiled;
     int32_t phases = 0;
     for (const Node& node : graph().nodes) {
       phases = std::max(phases, node.phase);
@@ -97,6 +98,7 @@ class Lowering {
         tensor.serial.push_back(outerStepOf(loop.strides[i]));
       }
       tensor.lane = stepOf(schedule_.lane.strides[i]);
+      tensor.isTurned = schedule_.turns(i, tensor.isOutput);
       kernel_.tensors.push_back(std::move(tensor));
     }
   }

@@ -94,6 +94,10 @@ Nest nestOf(const Fusion& fusion, const KernelTemplate& kernel, const TensorLayo
     nest.work += access.elementBytes * kWorkPerByte;
   }
   nest.rowBytes = kernel.rowBytes;
+  nest.readsByLoops = kernel.graph.indices.empty() &&
+                      std::ranges::none_of(kernel.graph.reads, [](const GraphTensor& read) {
+                        return read.pickedDim >= 0;
+                      });
   return nest;
 }
 
