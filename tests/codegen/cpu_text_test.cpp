@@ -96,8 +96,8 @@ TEST(CpuText, APositionIsCheckedBeforeItIsRead) {
                       "output tv2\n",
                       0)),
       {"int64 outside = 0;", "#pragma omp simd reduction(|:outside)", "const int64 x1 = v0;",
-       "const bool o1 = (x1 < 0) | (x1 >= s[8]);", "outside |= o1;",
-       "const int64 y1 = (o1 ? 0 : x1) * s[9];", "const float v1 = b1[j + y1];",
+       "const bool o1 = (x1 < 0) | (x1 >= s[9]);", "outside |= o1;",
+       "const int64 y1 = (o1 ? 0 : x1) * s[10];", "const float v1 = b1[j + y1];",
        "if (outside != 0) {", "((int64*)p[0])[2] = 1;"}));
 }
 

@@ -87,7 +87,7 @@ struct HostProgram::Running {
   std::optional<RankState> state = std::nullopt;  // where calls are made
   // Of results of calls, in the layouts that kernels expect.
   c10::SmallVector<at::Tensor, 1> copies = {};
-  std::vector<uint64_t> seeds = {};               // drawn so far, in the order of drawing_
+  std::vector<uint64_t> seeds = {};  // drawn so far, in the order of drawing_
 };
 
 HostProgram::HostProgram(Parts parts) : parts_(std::move(parts)) {
