@@ -96,8 +96,8 @@ TEST(CpuText, APositionIsCheckedBeforeItIsRead) {
                       "output tv2\n",
                       0)),
       {"int64 outside = 0;", "#pragma omp simd reduction(|:outside)", "const int64 x1 = v0;",
-       "const bool o1 = (x1 < 0) | (x1 >= s[8]);", "outside |= o1;",
-       "const int64 y1 = (o1 ? 0 : x1) * s[9];", "const float v1 = b1[j + y1];",
+       "const bool o1 = (x1 < 0) | (x1 >= s[9]);", "outside |= o1;",
+       "const int64 y1 = (o1 ? 0 : x1) * s[10];", "const float v1 = b1[j + y1];",
        "if (outside != 0) {", "((int64*)p[0])[2] = 1;"}));
 }
 
@@ -118,6 +118,16 @@ TEST(CpuText, APaddedRowIsReadBySegments) {
 
 TEST(CpuText, TheSameKernelHasTheSameText) {
   EXPECT_EQ(textOf(kPointwise, 0), textOf(kPointwise, 0));
+}
+
+TEST(CpuText, ATransposedReadIsTurnedIntoABufferTileByTile) {
+  const Fusion fusion = parse(kPointwise, [](std::string_view name) { return findOp(name); });
+  KernelGraph graph = buildGraph(fusion, segment(fusion).at(0));
+  const Nest nest{{8, 600}, {0, 0}, {{4, false, {1, 8}}, {4, true, {600, 1}}}, 20, 0};
+  EXPECT_TRUE(holdsInOrder(
+      kernelIn(cpuText(lower(std::move(graph), chooseSchedule(nest, {})))),
+      {"alignas(64) float y0[32768];", "for (int64 t = begin; t < end; ++t)", "transposeTile(o0, ",
+       "for (int64 row = 0; row < rows; ++row)", "a0 = y0 + row * ", "b0[j]"}));
 }
 
 }  // namespace

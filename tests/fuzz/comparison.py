@@ -40,6 +40,7 @@ EXACT = ({*UNARY, *BINARY, *TERNARY, "addcmul"} - INEXACT - {"lerp"}) | {
     "select",
     "slice",
     "squeeze",
+    "stride_order",
     "take_along_axis",
     "triu",
     "uniform",
@@ -60,6 +61,7 @@ def is_inexact(op: str, operands: list, results: list[torch.Tensor]) -> bool:
 def magnitude(op: str, operands: list, result: torch.Tensor) -> torch.Tensor:
     """What the error of a reduction is relative to, for each element of the result."""
     x = operands[0].to(torch.complex128 if operands[0].dtype.is_complex else torch.float64).abs()
+    x = x.nan_to_num(0, 0, 0)
     whole = float(x.sum()) if op != "prod" else 1.0
     if op in ("var", "var_mean", "welford"):
         whole += float((x * x).sum())
@@ -113,7 +115,10 @@ def moved(
         # One algorithm gives NaN where another gives the infinity that is among the elements.
         keeps = torch.isfinite(value) | (torch.rand(result.shape, generator=generator) < 0.5)
         value = torch.where(keeps, value, torch.inf)
-    return (value + direction * error.nan_to_num(0, 0, 0)).to(result.dtype)
+    error = error.nan_to_num(0, 0, 0)
+    # Where nothing may be left of a number, that is one of the results: dividing by it is another matter.
+    vanishes = (error >= value.abs()) & (torch.rand(result.shape, generator=generator) < 0.25)
+    return torch.where(vanishes, 0, value + direction * error).to(result.dtype)
 
 
 class Stepper:
@@ -152,6 +157,13 @@ def differing(want: torch.Tensor, got: torch.Tensor) -> torch.Tensor:
     return result.any(-1) if want.dtype.is_complex else result
 
 
+def layout_of(x: torch.Tensor) -> list[int]:
+    """The strides that say where an element lies."""
+    return [
+        stride for size, stride in zip(x.shape, x.stride(), strict=True) if size != 1 and x.numel()
+    ]
+
+
 def compare(program: Program, variant: int, evaluated: list, compiled: list) -> str | None:
     """What is wrong with the compiled results; None where nothing is."""
     names = [*program.outputs, *(value for value, _ in program.writes)]
@@ -161,6 +173,10 @@ def compare(program: Program, variant: int, evaluated: list, compiled: list) -> 
     for at, (want, got) in enumerate(zip(evaluated, compiled, strict=True)):
         if want.dtype != got.dtype or want.shape != got.shape:
             return f"v{names[at]}: {got.dtype}{list(got.shape)}, not {want.dtype}{list(want.shape)}"
+        if layout_of(want) != layout_of(got):
+            return (
+                f"v{names[at]}: {list(got.shape)} has strides {got.stride()}, not {want.stride()}"
+            )
         if bool(differing(want, got).any()):
             suspects.append(at)
     if not suspects:

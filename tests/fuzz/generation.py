@@ -22,6 +22,7 @@ from programs import (
     operand_of,
     size_of,
 )
+from reshape_steps import reshape_step
 from stepwise import run_step
 from vocabulary import BINARY, COMMON, COMPLEX, FLOATS, MOST_ELEMENTS, SIZES, TERNARY, UNARY, WHOLE
 
@@ -275,9 +276,7 @@ class Generator:
         shape = self.values[x].shape
         rank = len(shape)
         at = self.random.randrange(rank)
-        kind = self.random.choice(
-            ["permute", "permute", "transpose_add", "broadcast", "squeeze", "merge", "flatten"]
-        )
+        kind = self.random.choice(["permute", "permute", "transpose_add", "broadcast", "squeeze"])
         if kind in ("permute", "transpose_add"):
             order = self.random.sample(range(rank), rank)
             turned = tuple(shape[dim] for dim in order)
@@ -294,32 +293,11 @@ class Generator:
             flags.insert(at, True)
             wide = (*shape[:at], 1, *shape[at:])
             return rank < 5 and self.try_step(f"fd.ops.broadcast({{0}}, {flags})", [x], [wide])
-        if kind == "squeeze":
-            ones = [dim for dim in range(rank) if shape[dim] == 1]
-            if not ones:
-                return False
-            at = self.random.choice(ones)
-            return self.try_step(
-                f"fd.ops.squeeze({{0}}, [{at}])", [x], [shape[:at] + shape[at + 1 :]]
-            )
-        first, last = (at, at + 1) if kind == "merge" else (0, rank - 1)
-        if last >= rank or first == last:
+        ones = [dim for dim in range(rank) if shape[dim] == 1]
+        if not ones:
             return False
-        merged: Dim = tuple(
-            math.prod(size_of(dim, variant) for dim in shape[first : last + 1])
-            for variant in range(self.variants)
-        )
-        if all(dim == 1 for dim in shape[first : last + 1]) or any(dim == 1 for dim in shape):
-            return False
-        new = [
-            *(f"fd.ops.size({{0}}, {dim})" for dim in range(first)),
-            "-1",
-            *(f"fd.ops.size({{0}}, {dim})" for dim in range(last + 1, rank)),
-        ]
-        if any(0 in (dim if isinstance(dim, tuple) else (dim,)) for dim in shape):
-            return False
-        result = (*shape[:first], merged, *shape[last + 1 :])
-        return self.try_step(f"fd.ops.reshape({{0}}, [{', '.join(new)}])", [x], [result])
+        at = self.random.choice(ones)
+        return self.try_step(f"fd.ops.squeeze({{0}}, [{at}])", [x], [shape[:at] + shape[at + 1 :]])
 
     # --- the program
 
@@ -337,8 +315,10 @@ class Generator:
                 self.pointwise()
             elif chance < 0.76:
                 self.reduction()
-            elif chance < 0.9:
+            elif chance < 0.86:
                 self.view()
+            elif chance < 0.93:
+                reshape_step(self)
             else:
                 library_step(self)
         made = [name for step in self.steps for name in step.results]

@@ -60,7 +60,7 @@ def compare(
         state = torch.get_rng_state()
         got = run(monkeypatch, compiling, inputs, compiled=True)
         if isinstance(want, Exception) or isinstance(got, Exception):
-            assert (type(got), str(got)) == (type(want), str(want))
+            assert (type(got), str(got)) == (type(want), str(want)), (got, want)
             continue
         assert torch.equal(torch.get_rng_state(), state)
         assert calls_of(compiling) == list(left)

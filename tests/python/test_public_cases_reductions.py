@@ -61,7 +61,8 @@ def test_r09_sum_of_swapped_storage() -> None:
         ones = fd.ops.full([2, 8, 8, 16, 512], 1.0, DataType.Float)
         return fd.ops.sum(fd.ops.mul(a, ones), [2, 4])
 
-    check_case(build, [x], lambda a: a.sum((2, 4)))
+    # Torch sums these numbers less exactly than a kernel does.
+    check_case(build, [x], lambda a: a.double().sum((2, 4)).float())
 
 
 def test_r11_sum_of_a_sliced_dimension_that_a_reshape_made() -> None:

@@ -74,5 +74,36 @@ TEST(Schedule, OnlyResultsThatTheLastLevelCannotHoldPassTheCaches) {
   EXPECT_TRUE(streams(1 << 24));
 }
 
+TEST(Schedule, WhatIsReadAlongAnotherLoopIsReadInTiles) {
+  const Nest nest{{512, 768}, {0, 0}, {reads({1, 512}), reads({768, 1}), writes({768, 1})}, 1, 0};
+  const Schedule schedule = chooseSchedule(nest, kCaches);
+  EXPECT_EQ(toText(schedule), "parallel l0 lane l1 in tiles");
+  EXPECT_TRUE(schedule.turns(0, false));
+  EXPECT_FALSE(schedule.turns(1, false));
+  EXPECT_FALSE(schedule.turns(2, true));
+}
+
+TEST(Schedule, TilesCoverBothLoopsAndFitTheirBuffer) {
+  for (const int64_t bytes : {1, 2, 4, 8, 16}) {
+    const Nest nest{{3, 1000, 777},
+                    {0, 0, 0},
+                    {{bytes, false, {777'000, 1, 1000}}, {bytes, true, {777'000, 777, 1}}},
+                    1,
+                    0};
+    const Schedule schedule = chooseSchedule(nest, kCaches);
+    ASSERT_TRUE(schedule.isTiled);
+    EXPECT_EQ(schedule.parallel.back().extent, 1000);
+    EXPECT_LE(schedule.tileRows * schedule.laneBlock * bytes, kTileBytes);
+    const int64_t tiles = (1000 + schedule.tileRows - 1) / schedule.tileRows;
+    EXPECT_EQ(schedule.iterations, 3 * tiles * schedule.laneBlocks);
+    EXPECT_GE(schedule.laneBlocks * schedule.laneBlock, 777);
+  }
+}
+
+TEST(Schedule, FewRowsOrColumnsMakeNoTile) {
+  const Nest nest{{3, 512}, {0, 0}, {reads({1, 3}), writes({512, 1})}, 1, 0};
+  EXPECT_EQ(toText(chooseSchedule(nest, kCaches)), "parallel l0 lane l1");
+}
+
 }  // namespace
 }  // namespace meshfuse

@@ -161,7 +161,8 @@ std::set<int32_t> CpuPrinter::tensorsOf(const LoopPass& pass) const {
 void CpuPrinter::chunks(const LoopPass& pass) {
   const bool streams =
       std::ranges::any_of(pass.stores, [&](const LoopStore& s) { return streamsStore(s); });
-  const bool prefetches = !kernel_.hasLaneAccumulators() && kernel_.serialLoops == 0;
+  const bool prefetches =
+      !kernel_.hasLaneAccumulators() && kernel_.serialLoops == 0 && !kernel_.isTiled;
   const bool isSegmented = hasMasked(pass);
   const std::string size = streams || prefetches || isSegmented ? std::to_string(kChunk) : "count";
   const bool isPart = kernel_.isSplit && kernel_.isLaneReduced && kernel_.serialLoops == 0;
@@ -172,7 +173,7 @@ void CpuPrinter::chunks(const LoopPass& pass) {
   line("const int64 m = " + end + " - base < " + step + " ? " + end + " - base : " + step + ";");
   for (int32_t i : tensorsOf(pass)) {
     const auto tensor = static_cast<size_t>(i);
-    const Step step = kernel_.tensors[tensor].lane;
+    const Step step = laneOf(tensor);
     const std::string lane = step == Step::None ? ""
                              : step == Step::Unit
                                  ? " + base"

@@ -82,6 +82,12 @@ class CpuPrinter {
   /// Partial results of a reduced lane side by side: enough for the latency of an addition, fewer where a pass has much else.
   int lanesOf(const LoopPass& pass) const;
   void parallelIndices();
+  /// Reads the tiles that are turned into their buffers, and opens the loop over the tile's rows.
+  void openTile();
+  /// How a tensor's address follows the lane where it is used: turned ones are in buffers.
+  Step laneOf(size_t tensor) const {
+    return kernel_.tensors[tensor].isTurned ? Step::Unit : kernel_.tensors[tensor].lane;
+  }
   /// The loop that is split is the outermost serial one, or the lane.
   std::string splitExtent() const;
   std::string offset(size_t tensor) const;

@@ -82,12 +82,18 @@ void CpuPrinter::body() {
   }
   open("for (int64 t = begin; t < end; ++t)");
   parallelIndices();
+  if (kernel_.isTiled) {
+    openTile();
+  }
   for (size_t k = 0; k < kernel_.sections.size(); ++k) {
     pointerLetter_ = 'a';
     section(kernel_.sections[k]);
     if (k < kernel_.passes.size()) {
       pass(kernel_.passes[k], static_cast<int>(k));
     }
+  }
+  if (kernel_.isTiled) {
+    close();
   }
   close();
   if (streamsAny()) {
@@ -135,6 +141,16 @@ void CpuPrinter::buffer(const std::string& type, const std::string& label, int64
 }
 
 void CpuPrinter::buffers() {
+  int64_t turnedBytes = 0;
+  for (const LoopTensor& tensor : kernel_.tensors) {
+    turnedBytes += tensor.isTurned ? bytesOf(tensor.type) : 0;
+  }
+  for (size_t i = 0; i < kernel_.tensors.size(); ++i) {
+    if (kernel_.tensors[i].isTurned) {
+      buffer(std::string(deviceTypeName(kernel_.tensors[i].type)),
+             name('y', static_cast<int64_t>(i)), kTileBytes / turnedBytes);
+    }
+  }
   for (const LoopPass& pass : kernel_.passes) {
     for (const LoopStore& store : pass.stores) {
       if (streamsStore(store)) {
@@ -183,6 +199,16 @@ void CpuPrinter::parallelIndices() {
          " ? extent : partBegin + " + integer(slots_.splitSize) + ";");
     rest = "whole";
   }
+  const int32_t across = kernel_.isTiled ? kernel_.parallelLoops - 1 : -1;
+  if (kernel_.isTiled) {
+    // Tiles that follow one another read on in the same pages.
+    const std::string extent = integer(slots_.parallel + across);
+    const std::string rows = integer(slots_.tileRows);
+    line("const int64 tiles = (" + extent + " + " + rows + " - 1) / " + rows + ";");
+    line("const int64 i" + std::to_string(across) + " = t % tiles * " + rows + ";");
+    line("const int64 others = t / tiles;");
+    rest = "others";
+  }
   if (!kernel_.isLaneReduced) {
     line("const int64 first = " + rest + " % " + integer(slots_.laneBlocks) + " * " +
          integer(slots_.laneBlock) + ";");
@@ -194,6 +220,9 @@ void CpuPrinter::parallelIndices() {
     line("const int64 count = " + integer(slots_.lane) + ";");
   }
   for (int32_t loop = kernel_.parallelLoops; loop-- > 0;) {
+    if (loop == across) {
+      continue;
+    }
     line("const int64 q" + std::to_string(loop) + " = " + rest + ";");
     const std::string q = "q" + std::to_string(loop);
     const std::string extent = integer(slots_.parallel + loop);
@@ -202,7 +231,32 @@ void CpuPrinter::parallelIndices() {
     rest = infix(q, " / ", extent);
   }
   for (size_t i = 0; i < kernel_.tensors.size(); ++i) {
-    pointer('a', i, name('t', static_cast<int64_t>(i)) + offset(i));
+    pointer(kernel_.isTiled ? 'o' : 'a', i, name('t', static_cast<int64_t>(i)) + offset(i));
+  }
+}
+
+void CpuPrinter::openTile() {
+  const auto across = static_cast<size_t>(kernel_.parallelLoops) - 1;
+  const std::string rows = integer(slots_.tileRows);
+  const std::string columns = integer(slots_.laneBlock);
+  line("const int64 below = " + integer(slots_.parallel + static_cast<int32_t>(across)) + " - i" +
+       std::to_string(across) + ";");
+  line("const int64 rows = below < " + rows + " ? below : " + rows + ";");
+  for (size_t i = 0; i < kernel_.tensors.size(); ++i) {
+    const auto id = static_cast<int64_t>(i);
+    if (kernel_.tensors[i].isTurned) {
+      line("transposeTile(" + name('o', id) + ", " + integer(slots_.strides[i].back()) +
+           ", rows, count, " + name('y', id) + ", " + columns + ");");
+    }
+  }
+  open("for (int64 row = 0; row < rows; ++row)");
+  for (size_t i = 0; i < kernel_.tensors.size(); ++i) {
+    const auto id = static_cast<int64_t>(i);
+    const int32_t stride = slots_.strides[i][across];
+    const std::string step = kernel_.tensors[i].isTurned ? " + row * " + columns
+                             : stride >= 0               ? " + row * " + integer(stride)
+                                                         : "";
+    pointer('a', i, name(kernel_.tensors[i].isTurned ? 'y' : 'o', id) + step);
   }
 }
 

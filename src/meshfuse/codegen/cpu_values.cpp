@@ -79,7 +79,7 @@ std::string CpuPrinter::foldText(NodeId id) const {
 std::string CpuPrinter::elementOf(const std::string& pointer, size_t tensor,
                                   const std::string& picked) const {
   const std::string more = picked.empty() ? std::string() : " + " + picked;
-  switch (kernel_.tensors[tensor].lane) {
+  switch (laneOf(tensor)) {
     case Step::None:
       return pointer + "[" + (picked.empty() ? "0" : picked) + "]";
     case Step::Unit:

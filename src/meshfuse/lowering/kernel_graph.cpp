@@ -70,9 +70,7 @@ class GraphBuilder : private NodeBuilder {
     node.operands = std::move(operands);
     node.index = static_cast<int32_t>(found - graph_.reads.begin());
     node.type = found->type;
-    for (LoopId loop : loops) {
-      node.loops |= loop == kNoLoop ? 0 : LoopMask{1} << loop;
-    }
+    node.loops = maskOf(loops);
     return add(std::move(node));
   }
 
@@ -130,9 +128,7 @@ class GraphBuilder : private NodeBuilder {
     }
     std::vector<NodeId> results;
     if (form.kind == LoopForm::Kind::Reduction) {
-      isFolding_ = std::ranges::any_of(call.operands.front(), [&](LoopId loop) {
-        return loop != kNoLoop && std::ranges::count(call.outputs.front(), loop) == 0;
-      });
+      isFolding_ = (maskOf(call.operands.front()) & ~maskOf(call.outputs.front())) != 0;
       results = foldsOf(expr, form.fold, operands.front());
     } else if (op.isPointwise()) {
       const std::vector<TensorType> tensors = tensorOperands(fusion_, expr.args);
@@ -179,7 +175,7 @@ class GraphBuilder : private NodeBuilder {
         if (map.inputs[i][dim] != map.outputs.front()[dim]) {
           std::vector<int64_t> strides(map.inputs[i].size(), 0);
           strides[dim] = 1;
-          DimLoops loops(strides.size(), kNoLoop);
+          DimLoops loops(strides.size());
           loops[dim] = call.outputs.front()[dim];
           part.bounds.emplace_back(
               dim, placeOf({expr.outputs.front(), loops, std::move(strides), path}));
@@ -309,6 +305,16 @@ class GraphBuilder : private NodeBuilder {
 };
 
 }  // namespace
+
+LoopMask maskOf(const DimLoops& dims) noexcept {
+  LoopMask mask = 0;
+  for (const std::vector<LoopId>& loops : dims) {
+    for (LoopId loop : loops) {
+      mask |= LoopMask{1} << loop;
+    }
+  }
+  return mask;
+}
 
 KernelGraph buildGraph(const Fusion& fusion, const Group& group) {
   return GraphBuilder(fusion, group).build();

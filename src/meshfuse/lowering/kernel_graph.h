@@ -17,6 +17,9 @@ using NodeId = int32_t;
 /// The loops that a value varies along, as bits.
 using LoopMask = uint32_t;
 
+/// The loops that walk a tensor's dimensions.
+LoopMask maskOf(const DimLoops& dims) noexcept;
+
 enum class NodeKind : uint8_t {
   Read,       // an element of a tensor: `index` into reads
   Number,     // a number that comes with the call: `index` into numbers

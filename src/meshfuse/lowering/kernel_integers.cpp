@@ -30,6 +30,7 @@ IntegerSlots integerSlots(const LoopKernel& kernel) {
   slots.count = take();
   slots.splits = take();
   slots.splitSize = take();
+  slots.tileRows = take();
   for (const LoopTensor& tensor : kernel.tensors) {
     std::vector<int32_t>& strides = slots.strides.emplace_back();
     const auto takeIfBound = [&](Step step) {
@@ -80,6 +81,7 @@ std::vector<int64_t> bindIntegers(const IntegerSlots& slots, const Schedule& sch
   put(slots.count, count);
   put(slots.splits, schedule.splits);
   put(slots.splitSize, schedule.splitSize);
+  put(slots.tileRows, schedule.tileRows);
   for (size_t tensor = 0; tensor < slots.strides.size(); ++tensor) {
     size_t loop = 0;
     const auto putStride = [&](const ScheduledLoop& scheduled) {

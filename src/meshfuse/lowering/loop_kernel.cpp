@@ -25,7 +25,7 @@ class Printer {
     }
     line(0, "for " + std::to_string(kernel_.parallelLoops) + " parallel loops" +
                 (kernel_.isLaneReduced ? "" : " and blocks of the lane") +
-                (kernel_.isSplit ? ", split" : ""));
+                (kernel_.isSplit ? ", split" : "") + (kernel_.isTiled ? ", in tiles" : ""));
     for (size_t k = 0; k < kernel_.sections.size(); ++k) {
       printSection(kernel_.sections[k]);
       if (k < kernel_.passes.size()) {
@@ -58,7 +58,7 @@ class Printer {
     const std::string_view kind = tensor.isIndex ? "index t" : tensor.isOutput ? "out t" : "in t";
     line(0, std::string(kind) + std::to_string(index) + ": " + std::string(nameOf(tensor.type)) +
                 " [" + steps + std::string(markOf(tensor.lane)) + "]" +
-                (isPicked(index) ? " picked" : ""));
+                (tensor.isTurned ? " turned" : "") + (isPicked(index) ? " picked" : ""));
   }
 
   bool isPicked(size_t tensor) const {

@@ -22,6 +22,8 @@ struct LoopTensor {
   std::vector<Step> parallel;
   std::vector<Step> serial;
   Step lane = Step::None;
+  /// Read into a buffer, tile by tile, where it lies along the lane.
+  bool isTurned = false;
 };
 
 /// A number written to a tensor.
@@ -60,6 +62,8 @@ struct LoopKernel {
   /// Divided along the outermost reduced loop: pass k runs on its own, in call k of the kernel, for each part, and leaves
   /// partial results that what comes after combines; the last call stores.
   bool isSplit = false;
+  /// The innermost parallel loop and the lane run in tiles.
+  bool isTiled = false;
   std::vector<LoopSection> sections;
   std::vector<LoopPass> passes;
 

@@ -37,6 +37,7 @@ class Lowering {
     kernel_.laneLoops = lane_;
     kernel_.isLaneReduced = schedule_.isLaneReduced;
     kernel_.isSplit = schedule_.isSplit;
+    kernel_.isTiled = schedule_.isTiled;
     int32_t phases = 0;
     for (const Node& node : graph().nodes) {
       phases = std::max(phases, node.phase);
@@ -67,9 +68,7 @@ class Lowering {
   /// Whether a value is written in passes: it is made there, or repeats along a reduced loop.
   bool isWrittenInside(const GraphTensor& write) const {
     return graph().reduced == 0 || isInner(write.node) ||
-           std::ranges::any_of(write.loops, [&](LoopId loop) {
-             return loop != kNoLoop && ((graph().reduced >> loop) & 1U) != 0;
-           });
+           (maskOf(write.loops) & graph().reduced) != 0;
   }
   bool variesAlongLane(NodeId id) const { return (graph().node(id).loops & lane_) != 0; }
 
@@ -99,6 +98,7 @@ class Lowering {
         tensor.serial.push_back(outerStepOf(loop.strides[i]));
       }
       tensor.lane = stepOf(schedule_.lane.strides[i]);
+      tensor.isTurned = schedule_.turns(i, tensor.isOutput);
       kernel_.tensors.push_back(std::move(tensor));
     }
   }

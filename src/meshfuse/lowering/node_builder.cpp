@@ -48,9 +48,7 @@ NodeId NodeBuilder::index(GraphIndex index, PrimType type) {
   Node node;
   node.kind = NodeKind::Index;
   node.type = type;
-  for (LoopId loop : index.loops) {
-    node.loops |= loop == kNoLoop ? 0 : LoopMask{1} << loop;
-  }
+  node.loops = maskOf(index.loops);
   node.index = placeOf(std::move(index));
   return add(std::move(node));
 }
@@ -61,9 +59,7 @@ NodeId NodeBuilder::inside(GraphPart part) {
   node.type = PrimType::Bool;
   node.index = static_cast<int32_t>(graph_.parts.size());
   for (const auto& [dim, index] : part.bounds) {
-    for (LoopId loop : graph_.indices[static_cast<size_t>(index)].loops) {
-      node.loops |= loop == kNoLoop ? 0 : LoopMask{1} << loop;
-    }
+    node.loops |= maskOf(graph_.indices[static_cast<size_t>(index)].loops);
   }
   graph_.parts.push_back(std::move(part));
   return add(std::move(node));

@@ -16,6 +16,12 @@ std::vector<TensorType> tensorOperands(const Fusion& fusion, std::span<const Arg
   return tensors;
 }
 
+DimMap dimMapOf(const Fusion& fusion, const Expr& expr) {
+  const OpInfo& op = infoOf(*expr.op);
+  const std::vector<TensorType> tensors = tensorOperands(fusion, expr.args);
+  return op.dimMap({&op, &fusion, expr.args, tensors});
+}
+
 std::vector<TensorType> inferOutputs(const Fusion& fusion, const OpInfo& op,
                                      std::span<const Arg> args) {
   const std::vector<TensorType> tensors = tensorOperands(fusion, args);

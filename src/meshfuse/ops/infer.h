@@ -11,6 +11,9 @@ namespace meshfuse {
 /// The types of the tensor operands among `args`, in order.
 std::vector<TensorType> tensorOperands(const Fusion& fusion, std::span<const Arg> args);
 
+/// The dimension map of a call whose arguments are complete and normalized.
+DimMap dimMapOf(const Fusion& fusion, const Expr& expr);
+
 /// The types of the outputs of a call whose arguments are complete and normalized.
 std::vector<TensorType> inferOutputs(const Fusion& fusion, const OpInfo& op,
                                      std::span<const Arg> args);

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "meshfuse/base/error.h"
-#include "meshfuse/evaluator/program_step.h"
 #include "meshfuse/ir/print.h"
+#include "meshfuse/runtime/call_layouts.h"
 #include "meshfuse/runtime/kernel_library.h"
 #include "meshfuse/runtime/memory_plan.h"
 #include "meshfuse/runtime/pass_runner.h"
@@ -69,17 +69,6 @@ bool hasReduction(const Fusion& fusion) {
   });
 }
 
-/// Library results that kernels read have the layout of fresh memory.
-void setCallLayouts(const Fusion& fusion, const Expr& expr, int64_t rank, TensorLayouts& layouts) {
-  for (ValId val : expr.outputs) {
-    if (fusion.val(val).isTensor()) {
-      std::vector<int64_t> sizes = localSizesOf(fusion.val(val).tensor(), rank);
-      std::vector<int64_t> strides = rowMajorStrides(sizes);
-      layouts.set(val, {std::move(sizes), std::move(strides)});
-    }
-  }
-}
-
 CacheSizes cachesOfHost() {
   CacheSizes caches;
   // What the machine doesn't tell keeps its default.
@@ -119,19 +108,18 @@ std::vector<ClassGroup> templatesOf(const Fusion& fusion, std::vector<Group> gro
 void bindGroups(ProgramClass& programClass, HostProgram::Parts& parts) {
   const CacheSizes caches = cachesOfHost();
   const Fusion& fusion = parts.fusion;
-  const auto sizesOf = [&](ValId val) {
-    return localSizesOf(fusion.val(val).tensor(), parts.rank);
-  };
+  CallLayouts calls(fusion, parts.rank);
   for (ClassGroup& group : programClass.groups) {
     HostStep step;
     if (group.kind == GroupKind::Kernel) {
       step.kind = HostStepKind::Launch;
       step.launch = parts.launches.size();
-      parts.launches.push_back(bindKernel(fusion, group.kernel, sizesOf, parts.layouts, caches));
+      calls.settle(group.kernel, parts.layouts);
+      parts.launches.push_back(bindKernel(fusion, group.kernel, parts.layouts, caches));
     } else {
       step.kind = group.kind == GroupKind::Call ? HostStepKind::Call : HostStepKind::Reshard;
       step.expr = group.expr;
-      setCallLayouts(fusion, fusion.expr(group.expr), parts.rank, parts.layouts);
+      calls.settle(fusion.expr(group.expr), parts.layouts);
     }
     parts.steps.push_back(std::move(step));
   }

@@ -85,7 +85,9 @@ struct HostProgram::Running {
     int64_t outside = 0;
   } status = {};
   std::optional<RankState> state = std::nullopt;  // where calls are made
-  std::vector<uint64_t> seeds = {};               // drawn so far, in the order of drawing_
+  // Of results of calls, in the layouts that kernels expect.
+  c10::SmallVector<at::Tensor, 1> copies = {};
+  std::vector<uint64_t> seeds = {};  // drawn so far, in the order of drawing_
 };
 
 HostProgram::HostProgram(Parts parts) : parts_(std::move(parts)) {
@@ -342,14 +344,17 @@ void HostProgram::call(const HostStep& step, Running& running) const {
   for (ValId val : expr.outputs) {
     const int32_t slot = freshOf_[indexOf(val)];
     if (slot >= 0) {
-      // Kernels are bound to the strides of fresh memory; a library's result may be a view.
       const FreshTensor& fresh = fresh_[static_cast<size_t>(slot)];
-      at::Tensor tensor = state.values[indexOf(val)].asTensor();
+      at::Tensor tensor = state.values[indexOf(val)].asTensor().resolve_conj().resolve_neg();
+      // Kernels are bound to strides that a number known at run time may have changed.
       if (tensor.strides() != c10::IntArrayRef(fresh.strides)) {
-        tensor = tensor.contiguous();
-        state.values[indexOf(val)] = tensor;
+        const at::Tensor dense = at::empty_strided(fresh.sizes, fresh.strides, tensor.options());
+        tensor = dense.copy_(tensor);
       }
-      running.fresh[static_cast<size_t>(slot)] = addressOf(tensor.resolve_conj().resolve_neg());
+      running.fresh[static_cast<size_t>(slot)] = addressOf(tensor);
+      if (!tensor.is_same(state.values[indexOf(val)].asTensor())) {
+        running.copies.push_back(std::move(tensor));
+      }
     }
   }
 }

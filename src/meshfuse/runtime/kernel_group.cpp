@@ -1,13 +1,15 @@
 #include "meshfuse/runtime/kernel_group.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "meshfuse/base/error.h"
+#include "meshfuse/base/memory_order.h"
 #include "meshfuse/codegen/cpu_text.h"
 #include "meshfuse/lowering/kernel_integers.h"
 #include "meshfuse/lowering/loop_kernel.h"
+#include "meshfuse/ops/infer.h"
 #include "meshfuse/ops/pointwise.h"
+#include "meshfuse/scheduling/loop_form.h"
 
 namespace meshfuse {
 
@@ -16,37 +18,46 @@ namespace {
 /// Moving a byte takes as long as this many additions.
 constexpr int64_t kWorkPerByte = 2;
 
-NestAccess accessOf(const GraphTensor& tensor, bool isOutput, size_t loops,
-                    const TensorLayouts& layouts) {
-  NestAccess access{bytesOf(tensor.type), isOutput, std::vector<int64_t>(loops, 0)};
-  const TensorLayout& layout = layouts[tensor.val];
-  for (size_t dim = 0; dim < tensor.loops.size(); ++dim) {
-    if (tensor.loops[dim] != kNoLoop) {
-      access.strides[static_cast<size_t>(tensor.loops[dim])] = layout.strides[dim];
+/// Elements from one iteration to the next, by loop, where one step along dimension d is `strides[d]` elements.
+std::vector<int64_t> loopStrides(const DimLoops& dims, std::span<const int64_t> strides,
+                                 std::span<const int64_t> extents) {
+  std::vector<int64_t> result(extents.size(), 0);
+  for (size_t dim = 0; dim < dims.size(); ++dim) {
+    int64_t stride = strides[dim];
+    for (auto loop = dims[dim].rbegin(); loop != dims[dim].rend(); ++loop) {
+      result[static_cast<size_t>(*loop)] = stride;
+      stride *= extents[static_cast<size_t>(*loop)];
     }
   }
-  return access;
+  return result;
 }
 
-NestAccess accessOf(const GraphIndex& index, size_t loops, const TensorLayouts& layouts) {
-  NestAccess access{0, false, std::vector<int64_t>(loops, 0)};
+NestAccess accessOf(const GraphTensor& tensor, bool isOutput, std::span<const int64_t> extents,
+                    const TensorLayouts& layouts) {
+  return {bytesOf(tensor.type), isOutput,
+          loopStrides(tensor.loops, layouts[tensor.val].strides, extents)};
+}
+
+NestAccess accessOf(const GraphIndex& index, std::span<const int64_t> extents,
+                    const TensorLayouts& layouts) {
   const std::vector<int64_t> strides =
       index.strides.empty() ? rowMajorStrides(layouts[index.val].sizes) : index.strides;
-  for (size_t dim = 0; dim < index.loops.size(); ++dim) {
-    if (index.loops[dim] != kNoLoop) {
-      access.strides[static_cast<size_t>(index.loops[dim])] = strides[dim];
-    }
+  return {0, false, loopStrides(index.loops, strides, extents)};
+}
+
+int64_t extentOf(const Fusion& fusion, const GroupLoop& loop, const TensorLayouts& layouts) {
+  if (loop.factor < 0) {
+    return layouts[loop.val].sizes[static_cast<size_t>(loop.dim)];
   }
-  return access;
+  const Expr& divider = fusion.expr(fusion.val(loop.val).definition);
+  return dimMapOf(fusion, divider).factors[static_cast<size_t>(loop.factor)].extent.constant();
 }
 
 /// Bytes an element of what reductions are followed by, which are read a second time.
 int64_t rowBytesOf(const KernelGraph& graph) {
   const auto isLater = [&](const GraphTensor& write) {
     const Node& node = graph.node(write.node);
-    return node.phase > 0 && std::ranges::any_of(write.loops, [&](LoopId loop) {
-             return loop != kNoLoop && ((graph.reduced >> loop) & 1U) != 0;
-           });
+    return node.phase > 0 && (maskOf(write.loops) & graph.reduced) != 0;
   };
   int32_t phases = 0;
   for (const Node& node : graph.nodes) {
@@ -62,76 +73,32 @@ int64_t rowBytesOf(const KernelGraph& graph) {
   return std::max<int64_t>(bytes, 1);
 }
 
-Nest nestOf(const KernelTemplate& kernel, const TensorLayouts& layouts) {
+Nest nestOf(const Fusion& fusion, const KernelTemplate& kernel, const TensorLayouts& layouts) {
   const Group& group = kernel.group;
   Nest nest;
   for (const GroupLoop& loop : group.loops) {
-    nest.extents.push_back(layouts[loop.val].sizes[static_cast<size_t>(loop.dim)]);
+    nest.extents.push_back(extentOf(fusion, loop, layouts));
     nest.isReduced.push_back(loop.isReduced ? 1 : 0);
   }
   for (const GraphTensor& read : kernel.graph.reads) {
-    nest.accesses.push_back(accessOf(read, false, group.loops.size(), layouts));
+    nest.accesses.push_back(accessOf(read, false, nest.extents, layouts));
   }
   for (const GraphTensor& write : kernel.graph.writes) {
-    nest.accesses.push_back(accessOf(write, true, group.loops.size(), layouts));
+    nest.accesses.push_back(accessOf(write, true, nest.extents, layouts));
   }
   for (const GraphIndex& index : kernel.graph.indices) {
-    nest.accesses.push_back(accessOf(index, group.loops.size(), layouts));
+    nest.accesses.push_back(accessOf(index, nest.extents, layouts));
   }
   nest.work = kernel.work;
   for (const NestAccess& access : nest.accesses) {
     nest.work += access.elementBytes * kWorkPerByte;
   }
   nest.rowBytes = kernel.rowBytes;
+  nest.readsByLoops = kernel.graph.indices.empty() && kernel.graph.parts.empty() &&
+                      std::ranges::none_of(kernel.graph.reads, [](const GraphTensor& read) {
+                        return read.pickedDim >= 0;
+                      });
   return nest;
-}
-
-/// The order of an output's dimensions in memory, outermost first.
-std::vector<size_t> memoryOrder(const KernelGraph& graph, const GraphTensor& output,
-                                const TensorLayouts& layouts) {
-  const size_t rank = output.loops.size();
-  std::vector<size_t> order(rank);
-  std::iota(order.begin(), order.end(), size_t{0});
-  const auto isPicked = [](const GraphTensor& read) { return read.pickedDim >= 0; };
-  if (graph.reduced != 0 || std::ranges::any_of(graph.reads, isPicked)) {
-    return order;
-  }
-  for (const GraphTensor& read : graph.reads) {
-    std::vector<int64_t> along(rank, 0);
-    const TensorLayout& layout = layouts[read.val];
-    bool hasAll = true;
-    for (size_t dim = 0; dim < rank; ++dim) {
-      const auto at = std::ranges::find(read.loops, output.loops[dim]);
-      if (output.loops[dim] != kNoLoop && at != read.loops.end()) {
-        along[dim] = layout.strides[static_cast<size_t>(at - read.loops.begin())];
-      }
-      hasAll = hasAll && (output.loops[dim] == kNoLoop || at != read.loops.end());
-    }
-    if (!hasAll) {
-      continue;
-    }
-    // Dimensions whose order the tensor does not tell (one element, or repeated ones) stay where they are.
-    for (size_t i = 1; i < rank; ++i) {
-      for (size_t j = i; j > 0; --j) {
-        const int64_t outer = along[order[j - 1]];
-        const int64_t inner = along[order[j]];
-        if (outer == 0 || inner == 0 || outer >= inner) {
-          break;
-        }
-        std::swap(order[j - 1], order[j]);
-      }
-    }
-    return order;
-  }
-  return order;
-}
-
-std::vector<size_t> orderOfStrideOrder(const std::vector<int64_t>& strideOrder) {
-  std::vector<size_t> order(strideOrder.size());
-  for (size_t dim = 0; dim < strideOrder.size(); ++dim) {
-    order[strideOrder.size() - 1 - static_cast<size_t>(strideOrder[dim])] = dim;
-  }
-  return order;
 }
 
 int64_t bytesOf(const Nest& nest) {
@@ -148,22 +115,6 @@ int64_t bytesOf(const Nest& nest) {
 
 }  // namespace
 
-std::vector<int64_t> denseStrides(std::span<const int64_t> sizes, std::span<const size_t> order) {
-  std::vector<int64_t> strides(sizes.size(), 1);
-  int64_t next = 1;
-  for (size_t i = order.size(); i-- > 0;) {
-    strides[order[i]] = next;
-    next *= std::max<int64_t>(sizes[order[i]], 1);
-  }
-  return strides;
-}
-
-std::vector<int64_t> rowMajorStrides(std::span<const int64_t> sizes) {
-  std::vector<size_t> order(sizes.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  return denseStrides(sizes, order);
-}
-
 KernelTemplate kernelTemplate(const Fusion& fusion, Group group) {
   KernelTemplate kernel;
   kernel.group = std::move(group);
@@ -175,35 +126,13 @@ KernelTemplate kernelTemplate(const Fusion& fusion, Group group) {
     }
   }
   kernel.rowBytes = rowBytesOf(kernel.graph);
+  kernel.reorders = std::ranges::any_of(kernel.group.calls, [&](const GroupCall& call) {
+    return loopFormOf(*fusion.expr(call.expr).op).reorders;
+  });
   return kernel;
 }
 
 namespace {
-
-void settleOutputLayouts(const Fusion& fusion, const KernelTemplate& kernel,
-                         const std::function<std::vector<int64_t>(ValId)>& sizesOf,
-                         TensorLayouts& layouts) {
-  for (const GraphTensor& write : kernel.graph.writes) {
-    const std::vector<int64_t>& strideOrder = fusion.val(write.val).tensor().strideOrder;
-    std::vector<int64_t> sizes = sizesOf(write.val);
-    std::vector<int64_t> strides =
-        denseStrides(sizes, strideOrder.empty() ? memoryOrder(kernel.graph, write, layouts)
-                                                : orderOfStrideOrder(strideOrder));
-    layouts.set(write.val, {std::move(sizes), std::move(strides)});
-  }
-  const auto needSizes = [&](ValId val) {
-    if (!layouts.isKnown(val)) {
-      // An intermediate that stays in registers has sizes and no memory.
-      layouts.set(val, {sizesOf(val), {}});
-    }
-  };
-  for (const GroupLoop& loop : kernel.group.loops) {
-    needSizes(loop.val);
-  }
-  for (const GraphIndex& index : kernel.graph.indices) {
-    needSizes(index.val);
-  }
-}
 
 std::shared_ptr<KernelVariant> variantFor(KernelTemplate& kernel, const Schedule& schedule) {
   std::vector<int32_t> structure = structureOf(schedule);
@@ -264,11 +193,9 @@ BoundReads shiftsAndSizes(const Fusion& fusion, const KernelGraph& graph,
 
 }  // namespace
 
-KernelLaunch bindKernel(const Fusion& fusion, KernelTemplate& kernel,
-                        const std::function<std::vector<int64_t>(ValId)>& sizesOf,
-                        TensorLayouts& layouts, const CacheSizes& caches) {
-  settleOutputLayouts(fusion, kernel, sizesOf, layouts);
-  const Nest nest = nestOf(kernel, layouts);
+KernelLaunch bindKernel(const Fusion& fusion, KernelTemplate& kernel, const TensorLayouts& layouts,
+                        const CacheSizes& caches) {
+  const Nest nest = nestOf(fusion, kernel, layouts);
   const Schedule schedule = chooseSchedule(nest, caches);
   KernelLaunch launch;
   for (const auto* tensors : {&kernel.graph.reads, &kernel.graph.writes}) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -57,6 +56,8 @@ struct KernelTemplate {
   KernelGraph graph;
   int64_t work = 1;      // as of Nest
   int64_t rowBytes = 0;  // as of Nest
+  /// Whether results of row-major operands may lie in memory in another order.
+  bool reorders = false;
   /// The operation that divides whole numbers, for its error; empty where none does.
   std::string divisionOp;
   std::vector<std::shared_ptr<KernelVariant>> variants;
@@ -88,15 +89,8 @@ struct KernelLaunch {
   std::shared_ptr<KernelVariant> kernel;  // its code may be missing yet
 };
 
-/// The launch of a group. `sizesOf` gives the local sizes of its outputs, whose layouts it settles: the stride order of their
-/// type; else, without reductions, the memory order of the first tensor that is read along all of their loops, as torch's
-/// elementwise operations keep it; else row-major. Adds a variant where none is like the schedule.
-KernelLaunch bindKernel(const Fusion& fusion, KernelTemplate& kernel,
-                        const std::function<std::vector<int64_t>(ValId)>& sizesOf,
-                        TensorLayouts& layouts, const CacheSizes& caches);
-
-/// Strides of dense elements whose dimensions lie in memory in this order, outermost first.
-std::vector<int64_t> denseStrides(std::span<const int64_t> sizes, std::span<const size_t> order);
-std::vector<int64_t> rowMajorStrides(std::span<const int64_t> sizes);
+/// The launch of a group whose tensors have these layouts. Adds a variant where none is like the schedule.
+KernelLaunch bindKernel(const Fusion& fusion, KernelTemplate& kernel, const TensorLayouts& layouts,
+                        const CacheSizes& caches);
 
 }  // namespace meshfuse

@@ -72,6 +72,24 @@ std::vector<uint64_t> classKeyOf(const Fusion& concrete) {
     }
     key.push_back(word);
   }
+  // Which factors a reshape's dimensions are products of decides which loops walk them.
+  for (const Expr& expr : concrete.exprs()) {
+    if (loopFormOf(*expr.op).divides) {
+      const DimMap map = dimMapOf(concrete, expr);
+      for (const auto* tensors : {&map.inputs, &map.outputs}) {
+        for (const DimFactors& dim : tensors->front()) {
+          uint64_t word = dim.size();
+          for (int32_t factor : dim) {
+            const Factor& each = map.factors[static_cast<size_t>(factor)];
+            word = hashMix(word, static_cast<uint64_t>(factor));
+            word = hashMix(word, static_cast<uint64_t>(each.role));
+            word = hashMix(word, names.nameOf(each.extent.constant()));
+          }
+          key.push_back(word);
+        }
+      }
+    }
+  }
   // Numbers that sizes depend on stand in calls by their values.
   for (const Expr& expr : concrete.exprs()) {
     uint64_t word = reinterpret_cast<uintptr_t>(expr.op);

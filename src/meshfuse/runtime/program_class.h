@@ -18,7 +18,7 @@ struct ClassGroup {
 };
 
 /// Sizes of a definition that are divided and compiled alike: those in which the same dimensions are 1, equal to one another,
-/// broadcast, and sharded.
+/// broadcast, sharded, and products of the same factors in reshapes.
 struct ProgramClass {
   std::vector<uint64_t> key;
   std::vector<ClassGroup> groups;

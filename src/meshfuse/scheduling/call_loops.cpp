@@ -42,10 +42,42 @@ bool mayNotHoldNumber(const Fusion& fusion, const OpInfo& op, const Expr& expr,
   });
 }
 
-bool hasSimpleDims(const std::vector<std::vector<DimFactors>>& tensors) {
-  return std::ranges::all_of(tensors, [](const std::vector<DimFactors>& dims) {
-    return std::ranges::all_of(dims, [](const DimFactors& dim) { return dim.size() <= 1; });
+/// Whether loops can walk the factors of dimensions that are products of several: they are whole on every rank, and what stands
+/// for a dimension that cannot be taken apart is none of them.
+bool canDivide(const Fusion& fusion, const Expr& expr, const CallShape& call) {
+  std::vector<bool> isPart(call.map.factors.size(), false);
+  const auto forEachDim = [&](const auto& visit) {
+    for (size_t i = 0; i < call.operands.size(); ++i) {
+      for (size_t dim = 0; dim < call.map.inputs[i].size(); ++dim) {
+        visit(call.operands[i], static_cast<int64_t>(dim), call.map.inputs[i][dim]);
+      }
+    }
+    for (size_t i = 0; i < expr.outputs.size(); ++i) {
+      for (size_t dim = 0; dim < call.map.outputs[i].size(); ++dim) {
+        visit(expr.outputs[i], static_cast<int64_t>(dim), call.map.outputs[i][dim]);
+      }
+    }
+  };
+  forEachDim([&](ValId /*val*/, int64_t /*dim*/, const DimFactors& factors) {
+    for (int32_t factor : factors) {
+      isPart[static_cast<size_t>(factor)] =
+          isPart[static_cast<size_t>(factor)] || factors.size() > 1;
+    }
   });
+  bool canDivide = true;
+  forEachDim([&](ValId val, int64_t dim, const DimFactors& factors) {
+    const ShardingId sharding = fusion.val(val).tensor().sharding;
+    for (int32_t factor : factors) {
+      const bool isSharded =
+          sharding && std::ranges::any_of(sharding->placements, [&](const Placement& placement) {
+            return placement.isSharded() && placement.dim == dim;
+          });
+      canDivide = canDivide && !(isPart[static_cast<size_t>(factor)] && isSharded) &&
+                  !(call.form.divides &&
+                    call.map.factors[static_cast<size_t>(factor)].role == FactorRole::Opaque);
+    }
+  });
+  return canDivide && (call.form.divides || std::ranges::count(isPart, true) == 0);
 }
 
 bool isOne(const Factor& factor) { return factor.extent == IntExpr(1); }
@@ -80,7 +112,7 @@ class Placer {
       if (call_.picked && call_.picked->operand == i) {
         continue;
       }
-      std::optional<DimLoops> loops = placeOperand(i, known(i));
+      std::optional<PlacedDims> loops = placeOperand(i, known(i));
       if (!loops) {
         return std::nullopt;
       }
@@ -95,7 +127,7 @@ class Placer {
       placed.outputs.push_back(placeOutput(expr.outputs[i], call_.map.outputs[i]));
     }
     for (const auto* tensors : {&placed.operands, &placed.outputs}) {
-      for (const DimLoops& loops : *tensors) {
+      for (const PlacedDims& loops : *tensors) {
         if (!draft_.addTensor(loops)) {
           return std::nullopt;
         }
@@ -103,7 +135,7 @@ class Placer {
     }
     // One loop may have become two names on the way: sets are made when all is placed.
     for (const auto* tensors : {&placed.operands, &placed.outputs}) {
-      for (const DimLoops& loops : *tensors) {
+      for (const PlacedDims& loops : *tensors) {
         placed.all |= draft_.setOf(loops);
       }
     }
@@ -117,24 +149,32 @@ class Placer {
   }
 
  private:
-  std::optional<DimLoops> placeOperand(size_t operand, const DimLoops* known) {
+  std::optional<PlacedDims> placeOperand(size_t operand, const PlacedDims* known) {
     const std::vector<DimFactors>& dims = call_.map.inputs[operand];
-    DimLoops loops(dims.size(), kNoLoop);
+    PlacedDims loops(dims.size(), kNoLoop);
     for (size_t dim = 0; dim < dims.size(); ++dim) {
       const int32_t factor = dims[dim].empty() ? -1 : dims[dim].front();
       if (factor < 0 || isOne(call_.map.factors[static_cast<size_t>(factor)])) {
         continue;
       }
+      const bool isKnown = known != nullptr && (*known)[dim] != kNoLoop;
       if (!isKept_[static_cast<size_t>(factor)] && call_.form.kind != LoopForm::Kind::Reduction) {
         // The first of equal elements is taken; what computes it must not run along a loop.
-        if (known != nullptr && (*known)[dim] != kNoLoop) {
+        if (isKnown) {
           return std::nullopt;
         }
         continue;
       }
-      loops[dim] = known != nullptr && (*known)[dim] != kNoLoop
-                       ? (*known)[dim]
-                       : table_.add(call_.operands[operand], static_cast<int64_t>(dim));
+      if (dims[dim].size() > 1) {
+        const LoopId name = nameOf(dims[dim]);
+        loops[dim] = isKnown ? (*known)[dim] : name;
+        if (isKnown && !draft_.unite(loops[dim], name)) {
+          return std::nullopt;
+        }
+        continue;
+      }
+      loops[dim] =
+          isKnown ? (*known)[dim] : newLoop(call_.operands[operand], static_cast<int64_t>(dim));
       LoopId& loop = loopOf_[static_cast<size_t>(factor)];
       if (loop == kNoLoop) {
         loop = loops[dim];
@@ -146,9 +186,9 @@ class Placer {
   }
 
   /// In dimensions that are not of one factor with the output's, the element is the one at the output's own position.
-  DimLoops placeFromMemory(size_t operand, std::optional<size_t> pickedDim) {
+  PlacedDims placeFromMemory(size_t operand, std::optional<size_t> pickedDim) {
     const std::vector<DimFactors>& dims = call_.map.inputs[operand];
-    DimLoops loops(dims.size(), kNoLoop);
+    PlacedDims loops(dims.size(), kNoLoop);
     for (size_t dim = 0; dim < dims.size(); ++dim) {
       if (dim == pickedDim || dims[dim].empty()) {
         continue;
@@ -165,27 +205,61 @@ class Placer {
       if (loop == kNoLoop) {
         const bool isOwn = factor == dims[dim].front();
         const ValId output = fusion_.expr(call_.expr).outputs.front();
-        loop = table_.add(isOwn ? call_.operands[operand] : output, static_cast<int64_t>(dim));
+        loop = newLoop(isOwn ? call_.operands[operand] : output, static_cast<int64_t>(dim));
       }
       loops[dim] = loop;
     }
     return loops;
   }
 
-  DimLoops placeOutput(ValId output, const std::vector<DimFactors>& dims) {
-    DimLoops loops(dims.size(), kNoLoop);
+  PlacedDims placeOutput(ValId output, const std::vector<DimFactors>& dims) {
+    PlacedDims loops(dims.size(), kNoLoop);
     for (size_t dim = 0; dim < dims.size(); ++dim) {
       const int32_t factor = dims[dim].empty() ? -1 : dims[dim].front();
       if (factor < 0 || isOne(call_.map.factors[static_cast<size_t>(factor)])) {
         continue;
       }
+      if (dims[dim].size() > 1) {
+        loops[dim] = nameOf(dims[dim]);
+        continue;
+      }
       LoopId& loop = loopOf_[static_cast<size_t>(factor)];
       if (loop == kNoLoop) {
-        loop = table_.add(output, static_cast<int64_t>(dim));
+        loop = newLoop(output, static_cast<int64_t>(dim));
       }
       loops[dim] = loop;
     }
     return loops;
+  }
+
+  LoopId newLoop(ValId val, int64_t dim) {
+    const IntExpr& extent = fusion_.val(val).tensor().domain[static_cast<size_t>(dim)].extent;
+    return table_.add({.val = val, .dim = dim}, extent.constant());
+  }
+
+  /// A name for the loops of a dimension's factors.
+  LoopId nameOf(const DimFactors& factors) {
+    std::vector<LoopId> loops;
+    for (int32_t factor : factors) {
+      LoopId& loop = loopOf_[static_cast<size_t>(factor)];
+      if (loop == kNoLoop) {
+        loop = loopOfFactor(factor);
+      }
+      loops.push_back(loop);
+    }
+    return table_.addName(loops);
+  }
+
+  /// Of a part of a dimension: where it is a whole dimension of a result, that one's.
+  LoopId loopOfFactor(int32_t factor) {
+    const ValId output = fusion_.expr(call_.expr).outputs.front();
+    const std::vector<DimFactors>& dims = call_.map.outputs.front();
+    const auto whole = std::ranges::find(dims, DimFactors{factor});
+    if (whole != dims.end()) {
+      return newLoop(output, whole - dims.begin());
+    }
+    return table_.add({.val = output, .factor = factor},
+                      call_.map.factors[static_cast<size_t>(factor)].extent.constant());
   }
 
   const Fusion& fusion_;
@@ -242,7 +316,7 @@ std::optional<CallShape> kernelShapeOf(const Fusion& fusion, ExprId id) {
   if (call.picked) {
     call.fromMemory = {call.operands[call.picked->operand]};
   }
-  if (!hasSimpleDims(call.map.inputs) || !hasSimpleDims(call.map.outputs)) {
+  if (!canDivide(fusion, expr, call)) {
     return std::nullopt;
   }
   return call;
@@ -253,13 +327,14 @@ std::optional<PlacedCall> placeCall(const Fusion& fusion, const CallShape& call,
   return Placer(fusion, call, table, draft).place(known);
 }
 
-bool isSameSplit(const Fusion& fusion, const GroupLoop& a, const GroupLoop& b) {
-  const TensorType& first = fusion.val(a.val).tensor();
-  const TensorType& second = fusion.val(b.val).tensor();
-  if (first.domain[static_cast<size_t>(a.dim)].extent !=
-      second.domain[static_cast<size_t>(b.dim)].extent) {
+bool isSameSplit(const Fusion& fusion, const LoopTable& table, LoopId a, LoopId b) {
+  if (table.extentOf(a) != table.extentOf(b)) {
     return false;
   }
+  const GroupLoop& one = table.info(a);
+  const GroupLoop& other = table.info(b);
+  const TensorType& first = fusion.val(one.val).tensor();
+  const TensorType& second = fusion.val(other.val).tensor();
   if (!first.sharding || !second.sharding) {
     return !first.sharding && !second.sharding;
   }
@@ -269,8 +344,8 @@ bool isSameSplit(const Fusion& fusion, const GroupLoop& a, const GroupLoop& b) {
     return false;
   }
   for (size_t axis = 0; axis < left.size(); ++axis) {
-    const bool cutsFirst = left[axis].isSharded() && left[axis].dim == a.dim;
-    const bool cutsSecond = right[axis].isSharded() && right[axis].dim == b.dim;
+    const bool cutsFirst = left[axis].isSharded() && left[axis].dim == one.dim;
+    const bool cutsSecond = right[axis].isSharded() && right[axis].dim == other.dim;
     if (cutsFirst != cutsSecond ||
         (cutsFirst && (left[axis].kind != right[axis].kind ||
                        left[axis].splitFactor != right[axis].splitFactor))) {

@@ -35,25 +35,28 @@ struct CallShape {
 };
 
 /// The shape of a call that a kernel can compute; nullopt for others: library operations, tensors of types without elements of
-/// whole bytes, dimensions that are products of several factors.
+/// whole bytes, reshapes whose dimensions are no products of common factors or are divided among ranks.
 std::optional<CallShape> kernelShapeOf(const Fusion& fusion, ExprId expr);
+
+/// The loop of each dimension of a tensor, or the name of those that walk it; kNoLoop for one element.
+using PlacedDims = std::vector<LoopId>;
 
 /// Loops of a call's dimensions.
 struct PlacedCall {
-  std::vector<DimLoops> operands;
-  std::vector<DimLoops> outputs;
+  std::vector<PlacedDims> operands;
+  std::vector<PlacedDims> outputs;
   LoopSet all = 0;
   LoopSet reduced = 0;
 };
 
 /// The loops that an operand comes with: its own where a group made or already reads it, nullptr where it needs new ones.
-using OperandLoops = std::function<const DimLoops*(size_t operand)>;
+using OperandLoops = std::function<const PlacedDims*(size_t operand)>;
 
 /// Adds the call to the draft. nullopt where its loops cannot be those of one nest.
 std::optional<PlacedCall> placeCall(const Fusion& fusion, const CallShape& call,
                                     const OperandLoops& known, LoopTable& table, LoopDraft& draft);
 
-/// Whether two dimensions have the same elements on every rank.
-bool isSameSplit(const Fusion& fusion, const GroupLoop& a, const GroupLoop& b);
+/// Whether two loops have the same elements on every rank.
+bool isSameSplit(const Fusion& fusion, const LoopTable& table, LoopId a, LoopId b);
 
 }  // namespace meshfuse

@@ -10,8 +10,12 @@ namespace {
 
 std::string loopsText(const DimLoops& loops) {
   std::vector<std::string> names;
-  for (LoopId loop : loops) {
-    names.push_back(loop == kNoLoop ? "." : "l" + std::to_string(loop));
+  for (const std::vector<LoopId>& dim : loops) {
+    std::vector<std::string> parts;
+    for (LoopId loop : dim) {
+      parts.push_back("l" + std::to_string(loop));
+    }
+    names.push_back(parts.empty() ? "." : joinText(parts, "*"));
   }
   return "[" + joinText(names, ", ") + "]";
 }

@@ -9,17 +9,19 @@
 
 namespace meshfuse {
 
-/// A loop of a group's kernel, an index into Group::loops. Dimensions of one element have none.
+/// A loop of a group's kernel, an index into Group::loops.
 using LoopId = int32_t;
-inline constexpr LoopId kNoLoop = -1;
 
-/// Which loop walks each dimension of a tensor.
-using DimLoops = std::vector<LoopId>;
+/// The loops that walk each dimension of a tensor, outermost first: none for one element, several for a dimension that a reshape
+/// divides or makes of several.
+using DimLoops = std::vector<std::vector<LoopId>>;
 
-/// A loop runs over dimension `dim` of `val`, and over all others that it walks: they have one size.
+/// A loop runs over dimension `dim` of `val`, and over all others that it walks alone: they have one size. One that walks only
+/// parts of dimensions has -1 there, and runs over factor `factor` of the dimension map of the call that makes `val`.
 struct GroupLoop {
   ValId val{};
-  int64_t dim = 0;
+  int64_t dim = -1;
+  int32_t factor = -1;
   bool isReduced = false;
 };
 

@@ -87,7 +87,8 @@ bool Segmenter::join(const CallShape& call, const std::vector<uint32_t>& groups,
   for (uint32_t group : groups) {
     loops.absorb(drafts_[group].loops);
   }
-  if (makesAny(call.fromMemory, groups) || !uniteReads(groups, loops)) {
+  if (loops.roots().size() > LoopDraft::kMaxLoops || makesAny(call.fromMemory, groups) ||
+      !uniteReads(groups, loops)) {
     return false;
   }
   const auto known = [&](size_t operand) {
@@ -132,7 +133,7 @@ bool Segmenter::uniteReads(const std::vector<uint32_t>& groups, LoopDraft& loops
       if (maker == group || std::ranges::find(groups, maker) == groups.end()) {
         continue;
       }
-      const DimLoops& made = *loopsOf(val);
+      const PlacedDims& made = *loopsOf(val);
       for (size_t dim = 0; dim < read.size(); ++dim) {
         if ((read[dim] == kNoLoop) != (made[dim] == kNoLoop) ||
             (read[dim] != kNoLoop && !loops.unite(made[dim], read[dim]))) {
@@ -144,15 +145,15 @@ bool Segmenter::uniteReads(const std::vector<uint32_t>& groups, LoopDraft& loops
   return true;
 }
 
-const DimLoops* Segmenter::loopsOf(ValId val) const {
+const PlacedDims* Segmenter::loopsOf(ValId val) const {
   const ExprId definition = fusion_.val(val).definition;
   const std::vector<ValId>& outputs = fusion_.expr(definition).outputs;
   const auto output = static_cast<size_t>(std::ranges::find(outputs, val) - outputs.begin());
   return &placed_[indexOf(definition)].outputs[output];
 }
 
-const DimLoops* Segmenter::knownLoops(ValId val, const std::vector<uint32_t>& groups,
-                                      bool sharesReads) const {
+const PlacedDims* Segmenter::knownLoops(ValId val, const std::vector<uint32_t>& groups,
+                                        bool sharesReads) const {
   const uint32_t maker = makerOf(val);
   if (maker != kNoGroup && std::ranges::find(groups, maker) != groups.end()) {
     return loopsOf(val);
@@ -212,8 +213,7 @@ bool Segmenter::uniteWithReduced(PlacedCall& placed, LoopDraft& loops) const {
     bool isUnited = false;
     for (size_t i = 0; i < loops.roots().size() && !isUnited; ++i) {
       const LoopId other = loops.roots()[i];
-      isUnited = ((loops.reduced() >> i) & 1U) != 0 &&
-                 isSameSplit(fusion_, table_.info(loop), table_.info(other)) &&
+      isUnited = ((loops.reduced() >> i) & 1U) != 0 && isSameSplit(fusion_, table_, loop, other) &&
                  loops.unite(other, loop);
     }
     if (!isUnited) {
@@ -222,7 +222,7 @@ bool Segmenter::uniteWithReduced(PlacedCall& placed, LoopDraft& loops) const {
   }
   placed.all = 0;
   for (const auto* tensors : {&placed.operands, &placed.outputs}) {
-    for (const DimLoops& dims : *tensors) {
+    for (const PlacedDims& dims : *tensors) {
       placed.all |= loops.setOf(dims);
     }
   }

@@ -8,10 +8,10 @@ namespace {
 
 LoopSet bit(size_t position) noexcept { return LoopSet{1} << position; }
 
-/// `set` without position `gone`, its member becoming that of `kept`; later positions move down.
-LoopSet renamed(LoopSet set, size_t gone, size_t kept) noexcept {
+/// `set` without position `gone`, in whose place it has `kept`; later positions move down.
+LoopSet renamed(LoopSet set, size_t gone, LoopSet kept) noexcept {
   if ((set & bit(gone)) != 0) {
-    set |= bit(kept);
+    set |= kept;
   }
   const LoopSet below = bit(gone) - 1;
   return (set & below) | ((set >> 1) & ~below);
@@ -19,11 +19,17 @@ LoopSet renamed(LoopSet set, size_t gone, size_t kept) noexcept {
 
 }  // namespace
 
-LoopId LoopTable::add(ValId val, int64_t dim) {
-  const auto loop = static_cast<LoopId>(loops_.size());
-  loops_.push_back({val, dim});
+LoopId LoopTable::add(const GroupLoop& info, int64_t extent) {
+  const auto loop = static_cast<LoopId>(entries_.size());
+  entries_.push_back({info, extent});
   parent_.push_back(loop);
   return loop;
+}
+
+LoopId LoopTable::addName(std::span<const LoopId> loops) {
+  const LoopId name = add({}, 1);
+  replace(name, loops);
+  return name;
 }
 
 LoopId LoopTable::find(LoopId loop) const noexcept {
@@ -37,14 +43,44 @@ LoopId LoopTable::find(LoopId loop) const noexcept {
   return root;
 }
 
-LoopId LoopDraft::resolve(LoopId loop) const noexcept {
-  loop = table_->find(loop);
-  for (const auto& [gone, kept] : united_) {
-    if (loop == gone) {
-      loop = kept;
-    }
+std::span<const LoopId> LoopTable::partsOf(LoopId root) const noexcept {
+  return std::span(parts_).subspan(entry(root).firstPart, entry(root).partCount);
+}
+
+void LoopTable::replace(LoopId gone, std::span<const LoopId> kept) {
+  if (kept.size() == 1) {
+    parent_[static_cast<size_t>(gone)] = kept.front();
+    return;
   }
-  return loop;
+  Entry& divided = entries_[static_cast<size_t>(gone)];
+  divided.firstPart = static_cast<uint32_t>(parts_.size());
+  divided.partCount = static_cast<uint32_t>(kept.size());
+  parts_.insert(parts_.end(), kept.begin(), kept.end());
+}
+
+const LoopDraft::Replaced* LoopDraft::replacementOf(LoopId root) const noexcept {
+  const auto found = std::ranges::find(replaced_, root, &Replaced::gone);
+  return found == replaced_.end() ? nullptr : &*found;
+}
+
+template <class Visit>
+void LoopDraft::forEachLoop(LoopId name, const Visit& visit) const {
+  const LoopId root = table_->find(name);
+  const Replaced* replaced = replacementOf(root);
+  const std::span<const LoopId> parts =
+      replaced != nullptr ? std::span(replaced->kept) : table_->partsOf(root);
+  if (parts.empty()) {
+    visit(root);
+  }
+  for (LoopId part : parts) {
+    forEachLoop(part, visit);
+  }
+}
+
+std::vector<LoopId> LoopDraft::loopsOf(LoopId name) const {
+  std::vector<LoopId> loops;
+  forEachLoop(name, [&](LoopId loop) { loops.push_back(loop); });
+  return loops;
 }
 
 size_t LoopDraft::positionOf(LoopId root) const noexcept {
@@ -71,47 +107,82 @@ void LoopDraft::absorb(const LoopDraft& other) {
 }
 
 bool LoopDraft::unite(LoopId a, LoopId b) {
-  const LoopId kept = resolve(a);
-  const LoopId gone = resolve(b);
-  if (kept == gone) {
-    return true;
+  const std::vector<LoopId> kept = loopsOf(a);
+  const std::vector<LoopId> gone = loopsOf(b);
+  std::span<const LoopId> left = kept;
+  std::span<const LoopId> right = gone;
+  const auto isSame = [&](LoopId x, LoopId y) {
+    return table_->extentOf(x) == table_->extentOf(y);
+  };
+  while (left.size() > 1 && right.size() > 1 && isSame(left.front(), right.front())) {
+    if (!replace(right.front(), left.first(1))) {
+      return false;
+    }
+    left = left.subspan(1);
+    right = right.subspan(1);
   }
-  if (roots_.size() >= kMaxLoops) {
+  while (left.size() > 1 && right.size() > 1 && isSame(left.back(), right.back())) {
+    if (!replace(right.back(), left.last(1))) {
+      return false;
+    }
+    left = left.first(left.size() - 1);
+    right = right.first(right.size() - 1);
+  }
+  return right.size() == 1 ? replace(right.front(), left)
+                           : left.size() == 1 && replace(left.front(), right);
+}
+
+bool LoopDraft::replace(LoopId gone, std::span<const LoopId> kept) {
+  if (std::ranges::find(kept, gone) != kept.end()) {
+    return kept.size() == 1;
+  }
+  if (roots_.size() + kept.size() > kMaxLoops) {
     return false;
   }
-  const size_t keptAt = addRoot(kept);
-  const size_t goneAt = addRoot(gone);
-  const LoopSet both = bit(keptAt) | bit(goneAt);
-  if ((together_[keptAt] & bit(goneAt)) != 0 ||
-      ((reduced_ & both) != 0 && (parallel_ & both) != 0)) {
+  LoopSet parts = 0;
+  for (LoopId loop : kept) {
+    parts |= bit(addRoot(loop));
+  }
+  const size_t at = addRoot(gone);
+  if ((together_[at] & parts) != 0 || ((reduced_ & bit(at)) != 0 && (parallel_ & parts) != 0) ||
+      ((parallel_ & bit(at)) != 0 && (reduced_ & parts) != 0)) {
     return false;
   }
-  together_[keptAt] |= together_[goneAt];
-  united_.emplace_back(gone, kept);
+  for (size_t position = 0; position < roots_.size(); ++position) {
+    if ((parts & bit(position)) != 0) {
+      together_[position] |= together_[at] | (parts & ~bit(position));
+    }
+  }
+  replaced_.push_back({gone, {kept.begin(), kept.end()}});
   for (LoopSet& set : together_) {
-    set = renamed(set, goneAt, keptAt);
+    set = renamed(set, at, parts);
   }
-  reduced_ = renamed(reduced_, goneAt, keptAt);
-  parallel_ = renamed(parallel_, goneAt, keptAt);
-  roots_.erase(roots_.begin() + static_cast<std::ptrdiff_t>(goneAt));
-  together_.erase(together_.begin() + static_cast<std::ptrdiff_t>(goneAt));
+  reduced_ = renamed(reduced_, at, parts);
+  parallel_ = renamed(parallel_, at, parts);
+  roots_.erase(roots_.begin() + static_cast<std::ptrdiff_t>(at));
+  together_.erase(together_.begin() + static_cast<std::ptrdiff_t>(at));
   return true;
 }
 
 bool LoopDraft::addTensor(std::span<const LoopId> loops) {
   LoopSet set = 0;
-  for (LoopId loop : loops) {
-    if (loop == kNoLoop) {
+  bool fits = true;
+  for (LoopId name : loops) {
+    if (name == kNoLoop) {
       continue;
     }
-    if (roots_.size() >= kMaxLoops) {
-      return false;
-    }
-    const size_t position = addRoot(resolve(loop));
-    if ((set & bit(position)) != 0) {
-      return false;
-    }
-    set |= bit(position);
+    forEachLoop(name, [&](LoopId loop) {
+      if (!fits || roots_.size() >= kMaxLoops) {
+        fits = false;
+        return;
+      }
+      const size_t position = addRoot(loop);
+      fits = (set & bit(position)) == 0;
+      set |= bit(position);
+    });
+  }
+  if (!fits) {
+    return false;
   }
   for (size_t position = 0; position < roots_.size(); ++position) {
     if ((set & bit(position)) != 0) {
@@ -123,19 +194,19 @@ bool LoopDraft::addTensor(std::span<const LoopId> loops) {
 
 LoopSet LoopDraft::setOf(std::span<const LoopId> loops) const {
   LoopSet set = 0;
-  for (LoopId loop : loops) {
-    if (loop != kNoLoop) {
-      set |= bit(positionOf(resolve(loop)));
+  for (LoopId name : loops) {
+    if (name != kNoLoop) {
+      forEachLoop(name, [&](LoopId loop) { set |= bit(positionOf(loop)); });
     }
   }
   return set;
 }
 
 void LoopDraft::commit(LoopTable& table) {
-  for (const auto& [gone, kept] : united_) {
-    table.merge(gone, kept);
+  for (const Replaced& replaced : replaced_) {
+    table.replace(replaced.gone, replaced.kept);
   }
-  united_.clear();
+  replaced_.clear();
 }
 
 }  // namespace meshfuse

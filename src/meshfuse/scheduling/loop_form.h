@@ -50,6 +50,10 @@ struct LoopForm {
   Body body = Body::Copy;
   /// The kernel that computes it ends with it.
   bool endsKernel = false;
+  /// Dimensions may be products of several factors; which ones depends on sizes.
+  bool divides = false;
+  /// Results of row-major operands may lie in memory in another order.
+  bool reorders = false;
 
   /// Whether there is no operand whose loops it could have.
   constexpr bool isFactory() const noexcept {
@@ -65,6 +69,16 @@ struct LoopForm {
     return {Kind::Elementwise, cost, Fold::None, body};
   }
   static constexpr LoopForm view() noexcept { return elementwise(Cost::Nothing); }
+  constexpr LoopForm dividing() const noexcept {
+    LoopForm form = *this;
+    form.divides = true;
+    return form;
+  }
+  constexpr LoopForm reordering() const noexcept {
+    LoopForm form = *this;
+    form.reorders = true;
+    return form;
+  }
   static constexpr LoopForm reduction(Fold fold) noexcept {
     return {Kind::Reduction, Cost::Something, fold};
   }

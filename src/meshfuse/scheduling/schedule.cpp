@@ -13,6 +13,13 @@ namespace {
 /// Arithmetic that is worth waking a thread for, in units of an addition on one element: some 30 microseconds.
 constexpr int64_t kThreadWork = 1536 * 1024;
 
+/// Loops with fewer iterations make no tile, and a tile with fewer rows is not divided among threads.
+constexpr int64_t kLeastTile = 8;
+constexpr int64_t kFewRows = 64;
+/// Bytes that a tile writes to a row, and the most elements that it does.
+constexpr int64_t kTileRun = 256;
+constexpr int64_t kMostColumns = 128;
+
 /// What the order of loops follows: the largest tensor that is written, or read along reduced loops.
 const NestAccess* modelOf(const Nest& nest, bool ofReduced) {
   const NestAccess* best = nullptr;
@@ -164,15 +171,80 @@ Traffic trafficOf(const Nest& nest) {
 
 int64_t ceilOf(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
+/// Accesses that tiles turn, if those run along a loop beside the lane.
+struct Turned {
+  int64_t bytes = 0;  // of an element of each
+  int64_t widest = 0;
+};
+Turned turnedAlong(const Nest& nest, const ScheduledLoop& loop, const ScheduledLoop& lane) {
+  Turned turned;
+  for (size_t i = 0; i < nest.accesses.size(); ++i) {
+    const NestAccess& access = nest.accesses[i];
+    if (!access.isOutput && isTurned(loop.strides[i], lane.strides[i])) {
+      turned.bytes += access.elementBytes;
+      turned.widest = std::max(turned.widest, access.elementBytes);
+    }
+  }
+  return turned;
+}
+
+/// Tiles, if some tensors are read along another loop than the lane: along the one that most bytes lie along.
+void chooseTiles(const Nest& nest, const CacheSizes& caches, Schedule& schedule) {
+  if (schedule.hasReduction || !nest.readsByLoops || schedule.lane.extent < kLeastTile) {
+    return;
+  }
+  Turned most;
+  size_t best = 0;
+  for (size_t at = 0; at < schedule.parallel.size(); ++at) {
+    const ScheduledLoop& loop = schedule.parallel[at];
+    const Turned turned = turnedAlong(nest, loop, schedule.lane);
+    if (turned.bytes > most.bytes && loop.extent >= kLeastTile) {
+      most = turned;
+      best = at;
+    }
+  }
+  if (most.bytes == 0 || most.bytes > kTileBytes / (kLeastTile * kLeastTile)) {
+    return;
+  }
+  const auto loop = schedule.parallel.begin() + static_cast<std::ptrdiff_t>(best);
+  std::rotate(loop, loop + 1, schedule.parallel.end());
+  schedule.isTiled = true;
+  const int64_t elements = kTileBytes / most.bytes;
+  int64_t columns = std::clamp(kTileRun / most.widest, kLeastTile, kMostColumns);
+  while (columns > kLeastTile && elements / columns < columns) {
+    columns /= 2;
+  }
+  int64_t rows = elements / columns;
+  const auto tiles = [&] {
+    return product(schedule.parallel) / schedule.parallel.back().extent *
+           ceilOf(schedule.parallel.back().extent, rows) * ceilOf(schedule.lane.extent, columns);
+  };
+  while (rows > kFewRows && tiles() < caches.threads * 4) {
+    rows /= 2;
+  }
+  schedule.tileRows = rows;
+  schedule.laneBlock = std::min(schedule.lane.extent, columns);
+}
+
+/// Parallel iterations without those of the lane.
+int64_t outerIterations(const Schedule& schedule) {
+  const int64_t all = product(schedule.parallel);
+  if (!schedule.isTiled) {
+    return all;
+  }
+  const int64_t rows = schedule.parallel.back().extent;
+  return all / rows * ceilOf(rows, schedule.tileRows);
+}
+
 void chooseBlocks(const Nest& nest, const CacheSizes& caches, Schedule& schedule) {
-  const int64_t outer = product(schedule.parallel);
+  const int64_t outer = outerIterations(schedule);
   const int64_t reducedElements = product(schedule.serial);
   const int64_t extent = std::max<int64_t>(schedule.lane.extent, 1);
   const int64_t elementWork =
       std::max<int64_t>(nest.work, 1) * std::max<int64_t>(reducedElements / schedule.splits, 1);
   if (schedule.isLaneReduced) {
     schedule.laneBlock = extent;
-  } else {
+  } else if (!schedule.isTiled) {
     int64_t block = extent;
     if (outer * schedule.splits < caches.threads * 4) {
       const int64_t pieces =
@@ -197,7 +269,7 @@ void chooseBlocks(const Nest& nest, const CacheSizes& caches, Schedule& schedule
   const int64_t iterationWork =
       (schedule.isLaneReduced && schedule.serial.empty() ? ceilOf(extent, schedule.splits)
                                                          : schedule.laneBlock) *
-      elementWork;
+      (schedule.isTiled ? schedule.tileRows : 1) * elementWork;
   schedule.grain = std::max<int64_t>(1, ceilOf(kThreadWork, std::max<int64_t>(iterationWork, 1)));
 }
 
@@ -241,6 +313,7 @@ Schedule chooseSchedule(const Nest& nest, const CacheSizes& caches) {
   }
   schedule.keepsRows = schedule.isLaneReduced && schedule.serial.empty() && nest.rowBytes > 0 &&
                        schedule.lane.extent <= kRowElements;
+  chooseTiles(nest, caches, schedule);
   chooseSplits(schedule);
   chooseBlocks(nest, caches, schedule);
   const Traffic traffic = trafficOf(nest);
@@ -251,18 +324,19 @@ Schedule chooseSchedule(const Nest& nest, const CacheSizes& caches) {
 }
 
 std::vector<int32_t> structureOf(const Schedule& schedule) {
-  std::vector<int32_t> words = {
-      static_cast<int32_t>(schedule.parallel.size()), static_cast<int32_t>(schedule.serial.size()),
-      (schedule.isLaneReduced ? 1 : 0) + (schedule.keepsRows ? 2 : 0) + (schedule.isSplit ? 4 : 0)};
-  const auto addLoop = [&words](const ScheduledLoop& loop, bool isLane) {
+  std::vector<int32_t> words = {static_cast<int32_t>(schedule.parallel.size()),
+                                static_cast<int32_t>(schedule.serial.size()),
+                                (schedule.isLaneReduced ? 1 : 0) + (schedule.keepsRows ? 2 : 0) +
+                                    (schedule.isSplit ? 4 : 0) + (schedule.isTiled ? 8 : 0)};
+  const auto addLoop = [&words](const ScheduledLoop& loop, bool isUnitFixed) {
     words.push_back(static_cast<int32_t>(loop.loops.size()));
     words.insert(words.end(), loop.loops.begin(), loop.loops.end());
     for (int64_t stride : loop.strides) {
-      words.push_back(stride == 0 ? 0 : isLane && stride == 1 ? 1 : 2);
+      words.push_back(stride == 0 ? 0 : isUnitFixed && stride == 1 ? 1 : 2);
     }
   };
   for (const ScheduledLoop& loop : schedule.parallel) {
-    addLoop(loop, false);
+    addLoop(loop, schedule.isTiled && &loop == &schedule.parallel.back());
   }
   for (const ScheduledLoop& loop : schedule.serial) {
     addLoop(loop, false);
@@ -290,7 +364,8 @@ std::string toText(const Schedule& schedule) {
   if (schedule.isLaneReduced) {
     text += " reduced";
   }
-  return text + (schedule.keepsRows ? " keeps rows" : "") + (schedule.isSplit ? " split" : "");
+  return text + (schedule.keepsRows ? " keeps rows" : "") + (schedule.isSplit ? " split" : "") +
+         (schedule.isTiled ? " in tiles" : "");
 }
 
 }  // namespace meshfuse

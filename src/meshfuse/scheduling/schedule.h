@@ -27,6 +27,8 @@ struct Nest {
   int64_t work = 1;
   /// Rows of values that reductions are followed by, in bytes an element; 0 where nothing can be kept.
   int64_t rowBytes = 0;
+  /// Whether loops alone say where what is read lies: tiles move it to where the lane finds it in order.
+  bool readsByLoops = true;
 };
 
 /// Loops that run as one, outermost first: each is contiguous with the next in every tensor.
@@ -37,9 +39,19 @@ struct ScheduledLoop {
   std::vector<int64_t> strides = {};
 };
 
+/// Whether elements lie along another loop than the lane.
+inline bool isTurned(int64_t stride, int64_t laneStride) noexcept {
+  return stride == 1 && laneStride != 0 && laneStride != 1;
+}
+
 /// The iterations of `parallel` (outermost first) are divided among threads, and so are the blocks of the lane where it is not
 /// reduced. In each, `serial` loops run around the lane, whose elements are computed side by side.
 struct Schedule {
+  /// Whether tiles of an access are read into a buffer.
+  bool turns(size_t access, bool isOutput) const noexcept {
+    return isTiled && !isOutput && isTurned(parallel.back().strides[access], lane.strides[access]);
+  }
+
   std::vector<ScheduledLoop> parallel;
   std::vector<ScheduledLoop> serial;  // reduced
   ScheduledLoop lane;
@@ -50,6 +62,9 @@ struct Schedule {
   /// Few iterations reduce much each: the outermost reduced loop is divided into `splits` parts of `splitSize`, whose partial
   /// results are combined in order. That depends on sizes alone, so that results are the same for any number of threads.
   bool isSplit = false;
+  /// The innermost parallel loop and the lane run in tiles of tileRows by laneBlock: what lies along that loop in memory is read
+  /// tile by tile into a buffer where it lies along the lane.
+  bool isTiled = false;
 
   // Below: bound, not compiled in.
   int64_t laneBlock = 1;   // elements of the lane in one parallel iteration
@@ -57,6 +72,7 @@ struct Schedule {
   int64_t iterations = 0;  // parallel iterations in all, before splitting
   int64_t splits = 1;
   int64_t splitSize = 0;
+  int64_t tileRows = 1;
   int64_t grain = 1;        // the fewest of them that are worth a thread
   bool streams = false;     // results are written past the caches
   bool prefetches = false;  // what is read next is asked for while this is computed
@@ -66,6 +82,10 @@ struct Schedule {
 inline constexpr int64_t kRowElements = 16384;
 /// The most elements of a lane block next to reduced serial loops, whose accumulators stay in the level-1 cache.
 inline constexpr int64_t kBlockElements = 2048;
+
+/// All buffers of a tile, a share of the level-2 cache. A tile is long where it is read, as each of its columns is in another page
+/// of memory, and as wide as a few cache lines that are written.
+inline constexpr int64_t kTileBytes = int64_t{128} * 1024;
 
 /// Reduced elements that make one part of a split reduction.
 inline constexpr int64_t kSplitElements = 65536;
@@ -80,7 +100,7 @@ struct CacheSizes {
 };
 
 /// The schedule of a nest: loops ordered by the strides of what is written (read, where they are reduced), those that are one
-/// run merged, and as the lane the loop along which most bytes are contiguous.
+/// run merged, and as the lane the loop along which most bytes are contiguous; tiles where others are read along another loop.
 Schedule chooseSchedule(const Nest& nest, const CacheSizes& caches);
 
 /// The part that is compiled in, as words: schedules of one nest with equal words have one kernel.

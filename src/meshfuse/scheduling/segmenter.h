@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -33,11 +34,12 @@ struct GroupDraft {
   bool isView = true;
   /// No other call may join.
   bool isClosed = false;
-  std::vector<std::pair<ValId, DimLoops>> reads;  // of tensors from outside, each once
+  std::vector<std::pair<ValId, PlacedDims>> reads;  // of tensors from outside, each once
   std::vector<ValId> fromMemory;  // what calls read at other positions than those of the loops
 };
 
-/// Goes through the calls in order: segment.cpp says what becomes of each, join_kernels.cpp which kernels it can join.
+/// Goes through the calls in order: segment.cpp says what becomes of each, join_kernels.cpp which kernels it can join,
+/// finish_groups.cpp what a kernel writes and what is left to libraries.
 class Segmenter {
  public:
   Segmenter(const Fusion& fusion, const SegmentOptions& options);
@@ -69,9 +71,9 @@ class Segmenter {
   /// Reads, by one of the groups, of what another of them makes, are of one nest now.
   bool uniteReads(const std::vector<uint32_t>& groups, LoopDraft& loops) const;
   /// The loops of a value where it is made.
-  const DimLoops* loopsOf(ValId val) const;
-  const DimLoops* knownLoops(ValId val, const std::vector<uint32_t>& groups,
-                             bool sharesReads) const;
+  const PlacedDims* loopsOf(ValId val) const;
+  const PlacedDims* knownLoops(ValId val, const std::vector<uint32_t>& groups,
+                               bool sharesReads) const;
   /// Whether one nest computes the groups and the call, each of them once.
   bool fits(const CallShape& call, PlacedCall& placed, const std::vector<uint32_t>& groups,
             LoopDraft& loops) const;
@@ -87,13 +89,27 @@ class Segmenter {
   void moveToEnd(uint32_t group);
   void settle(const CallShape& call, PlacedCall placed, uint32_t target, LoopDraft& loops);
   std::vector<Group> finish();
-  /// Calls that make what others read and lack a loop of the nest, with what they read: copies and views, which a kernel would
-  /// write as often as that loop runs, or not at all. The values become known outside, so `isRead` has them.
-  std::vector<uint32_t> narrowResults(const GroupDraft& draft, std::vector<bool>& isRead) const;
+  /// Whether a library gives the result without touching memory.
+  bool isView(const Expr& expr) const;
+  /// Views of what comes from outside, and views of those.
+  std::vector<uint32_t> outsideViews(const GroupDraft& draft) const;
+  /// Views of what the kernel makes that others read and a library gives once the kernel has run: where others read what they are
+  /// views of as well, or where their elements repeat. `views` are those of what comes from outside. `isRead` gets what they are of.
+  std::vector<uint32_t> laterViews(const GroupDraft& draft, std::span<const uint32_t> views,
+                                   std::vector<bool>& isRead) const;
+  /// Calls that make what others read and that a kernel should not write, with what they read: copies and views that lack a loop
+  /// of the nest, which it would write as often as that loop runs, or not at all, and views of what comes from outside, which a
+  /// library gives without touching memory. The values become known outside, so `isRead` has them.
+  std::vector<uint32_t> narrowResults(const GroupDraft& draft, std::span<const uint32_t> views,
+                                      std::span<const uint32_t> later,
+                                      std::vector<bool>& isRead) const;
   /// Runs them one by one: a kernel of views alone would only copy.
   void addCalls(std::vector<uint32_t> exprs, std::vector<Group>& groups) const;
+  /// The calls of a kernel, in order, without some, and without those of `later` that nothing in it needs.
+  std::vector<uint32_t> remaining(const GroupDraft& draft, std::span<const uint32_t> without,
+                                  std::span<const uint32_t> later) const;
   Group finished(const GroupDraft& draft, std::span<const uint32_t> without,
-                 const std::vector<bool>& isRead) const;
+                 std::span<const uint32_t> later, const std::vector<bool>& isRead) const;
   const Fusion& fusion_;
   const SegmentOptions& options_;
   LoopTable table_;

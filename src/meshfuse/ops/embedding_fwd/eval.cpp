@@ -24,10 +24,10 @@ void checkPadding(int64_t row, int64_t rows) {
 
 std::vector<PolymorphicValue> evaluate(const EvalCall& call) {
   at::Tensor weight = call.tensor(1);
-  const at::Tensor rows = checkedIndex("embedding_fwd", call.tensor(0), 0, weight.size(0));
   if (call.has(2)) {
     checkPadding(toScalar(call.values[2]).toInt(), weight.size(0));
   }
+  const at::Tensor rows = checkedIndex("embedding_fwd", call.tensor(0), 0, weight.size(0));
   if (call.has(3) && !weight.is_meta()) {
     const double order = call.has(4) ? toScalar(call.values[4]).toDouble() : 2.0;
     weight = weight.clone();

@@ -2,6 +2,6 @@
 
 namespace meshfuse::ops::permute {
 
-LoopForm loopForm() { return LoopForm::view(); }
+LoopForm loopForm() { return LoopForm::view().reordering(); }
 
 }  // namespace meshfuse::ops::permute

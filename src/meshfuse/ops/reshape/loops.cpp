@@ -2,6 +2,6 @@
 
 namespace meshfuse::ops::reshape {
 
-LoopForm loopForm() { return LoopForm::call(); }
+LoopForm loopForm() { return LoopForm::view().dividing(); }
 
 }  // namespace meshfuse::ops::reshape

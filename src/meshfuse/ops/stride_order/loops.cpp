@@ -2,6 +2,6 @@
 
 namespace meshfuse::ops::stride_order {
 
-LoopForm loopForm() { return LoopForm::call(); }
+LoopForm loopForm() { return LoopForm::elementwise(LoopForm::Cost::Little).reordering(); }
 
 }  // namespace meshfuse::ops::stride_order

@@ -1,0 +1,145 @@
+#include "meshfuse/runtime/call_layouts.h"
+
+#include <algorithm>
+#include <complex>
+
+#include <ATen/ops/empty_strided.h>
+
+#include "meshfuse/base/memory_order.h"
+#include "meshfuse/ops/reshard.h"
+#include "meshfuse/values/torch_types.h"
+
+namespace meshfuse {
+
+namespace {
+
+bool isRowMajor(const TensorLayout& layout) {
+  return layout.strides == rowMajorStrides(layout.sizes);
+}
+
+bool isEmpty(const std::vector<int64_t>& sizes) { return std::ranges::count(sizes, 0) != 0; }
+
+/// The same order in memory without gaps and repetitions.
+std::vector<int64_t> withoutGaps(const std::vector<int64_t>& sizes, std::vector<int64_t> strides) {
+  if (isEmpty(sizes)) {
+    return strides;
+  }
+  const std::vector<int64_t> order = outermostFirst(strides);
+  std::vector<int64_t> dense = denseStrides(sizes, order);
+  bool isDense = true;
+  for (size_t dim = 0; dim < sizes.size(); ++dim) {
+    isDense = isDense && (sizes[dim] == 1 || strides[dim] == dense[dim]);
+  }
+  return isDense ? strides : dense;
+}
+
+/// Layouts depend on a number's type alone.
+PolymorphicValue anyNumber(PrimType type) {
+  switch (categoryOf(type)) {
+    case TypeCategory::Boolean:
+      return true;
+    case TypeCategory::Integral:
+      return 1;
+    case TypeCategory::Complex:
+      return std::complex<double>(1);
+    default:
+      return 1.0;
+  }
+}
+
+}  // namespace
+
+std::vector<int64_t> CallLayouts::sizesOf(ValId val) const {
+  return localSizesOf(fusion_.val(val).tensor(), rank_);
+}
+
+bool CallLayouts::isKnownBefore(const Expr& expr) const {
+  return !isReshard(expr) && std::ranges::all_of(inputsOf(expr), [&](ValId val) {
+    return fusion_.val(val).isTensor() || fusion_.val(val).scalar().constant.has_value();
+  });
+}
+
+void CallLayouts::evaluate(const Expr& expr, const TensorLayouts& layouts) {
+  if (!state_) {
+    state_.emplace();
+    state_->rank = rank_;
+    state_->device = at::kMeta;
+    state_->values.resize(fusion_.vals().size());
+    sizes_.resize(fusion_.vals().size());
+  }
+  for (ValId id : inputsOf(expr)) {
+    const Val& val = fusion_.val(id);
+    PolymorphicValue& value = state_->values[indexOf(id)];
+    if (value.hasValue()) {
+      continue;
+    }
+    if (val.isTensor()) {
+      const TensorLayout& layout = layouts[id];
+      value = at::empty_strided(layout.sizes, layout.strides,
+                                at::TensorOptions(torchDtype(val.dtype())).device(at::kMeta));
+    } else {
+      value = anyNumber(val.dtype());
+    }
+  }
+  for (ValId val : expr.outputs) {
+    if (fusion_.val(val).isTensor()) {
+      sizes_[indexOf(val)] = sizesOf(val);
+    }
+  }
+  // The seed changes no layout, and drawing one would change the stream of random numbers.
+  runCall(fusion_, expr, sizes_, 0, *state_);
+}
+
+void CallLayouts::settle(const Expr& expr, TensorLayouts& layouts) {
+  const bool isKnown = isKnownBefore(expr);
+  if (isKnown) {
+    evaluate(expr, layouts);
+  }
+  for (ValId val : expr.outputs) {
+    if (!fusion_.val(val).isTensor()) {
+      continue;
+    }
+    std::vector<int64_t> sizes = sizesOf(val);
+    std::vector<int64_t> strides =
+        isKnown ? state_->values[indexOf(val)].asTensor().strides().vec() : rowMajorStrides(sizes);
+    layouts.set(val, {std::move(sizes), std::move(strides)});
+  }
+}
+
+void CallLayouts::settle(const KernelTemplate& kernel, TensorLayouts& layouts) {
+  // Whatever calls make of row-major tensors is row-major, unless they move dimensions or there is nothing in it.
+  const bool isPlain =
+      !kernel.reorders && std::ranges::all_of(kernel.graph.reads, [&](const GraphTensor& read) {
+        return isRowMajor(layouts[read.val]) && !isEmpty(layouts[read.val].sizes);
+      });
+  if (!isPlain) {
+    for (const GroupCall& call : kernel.group.calls) {
+      for (ExprId absorbed : call.absorbed) {
+        evaluate(fusion_.expr(absorbed), layouts);
+      }
+      evaluate(fusion_.expr(call.expr), layouts);
+    }
+  }
+  for (const GraphTensor& write : kernel.graph.writes) {
+    std::vector<int64_t> sizes = sizesOf(write.val);
+    std::vector<int64_t> strides =
+        isPlain ? rowMajorStrides(sizes)
+                : withoutGaps(sizes, state_->values[indexOf(write.val)].asTensor().strides().vec());
+    layouts.set(write.val, {std::move(sizes), std::move(strides)});
+  }
+  const auto needSizes = [&](ValId val) {
+    if (!layouts.isKnown(val)) {
+      layouts.set(val, {sizesOf(val), {}});
+    }
+  };
+  for (const GroupLoop& loop : kernel.group.loops) {
+    if (loop.factor < 0) {
+      needSizes(loop.val);
+    }
+  }
+  for (const GraphIndex& index : kernel.graph.indices) {
+    needSizes(index.val);
+  }
+}
+
+}  // namespace meshfuse

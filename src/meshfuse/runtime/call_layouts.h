@@ -1,0 +1,36 @@
+// The memory layouts that calls give their results, before anything runs.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "meshfuse/evaluator/program_step.h"
+#include "meshfuse/runtime/kernel_group.h"
+
+namespace meshfuse {
+
+/// Finds layouts by evaluating calls on tensors without memory, one after the other in the order of the program.
+class CallLayouts {
+ public:
+  CallLayouts(const Fusion& fusion, int64_t rank) : fusion_(fusion), rank_(rank) {}
+
+  /// Settles the layouts of a library call's results: those that the library gives, views included. Results of a call that takes
+  /// numbers which only a run knows, and of a change of placement, are taken to be row-major.
+  void settle(const Expr& expr, TensorLayouts& layouts);
+
+  /// Settles the layouts of what a kernel writes: those that the evaluator would give, without their gaps and repetitions.
+  /// Values that are only computed get their sizes.
+  void settle(const KernelTemplate& kernel, TensorLayouts& layouts);
+
+ private:
+  bool isKnownBefore(const Expr& expr) const;
+  void evaluate(const Expr& expr, const TensorLayouts& layouts);
+  std::vector<int64_t> sizesOf(ValId val) const;
+
+  const Fusion& fusion_;
+  int64_t rank_;
+  std::optional<RankState> state_;           // made for the first call
+  std::vector<std::vector<int64_t>> sizes_;  // by value; those of results so far
+};
+
+}  // namespace meshfuse

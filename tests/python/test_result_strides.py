@@ -1,0 +1,94 @@
+"""Results that are views of inputs share their memory and have torch's strides, whatever kernels run beside them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+from meshfuse import FusionDefinition, ops
+
+VIEWS: dict[str, tuple[Callable[[Any], Any], Callable[[torch.Tensor], torch.Tensor]]] = {
+    "permute": (lambda a: ops.permute(a, [1, 2, 0]), lambda a: a.permute(1, 2, 0)),
+    "permute twice": (
+        lambda a: ops.permute(ops.permute(a, [1, 2, 0]), [0, 2, 1]),
+        lambda a: a.permute(1, 0, 2),
+    ),
+    "squeeze": (
+        lambda a: ops.squeeze(ops.broadcast(a, [True, False, False, False]), [0]),
+        lambda a: a,
+    ),
+    "broadcast": (
+        lambda a: ops.broadcast(a, [False, True, False, False]),
+        lambda a: a.unsqueeze(1),
+    ),
+    "expand": (
+        lambda a: ops.expand(ops.broadcast(a, [True, False, False, False]), [2, 3, 4, 5]),
+        lambda a: a.expand(2, 3, 4, 5),
+    ),
+    "slice": (
+        lambda a: ops.slice(a, [0, 1, 0], [3, 4, 5]),
+        lambda a: a[:, 1:4],
+    ),
+    "reshape": (lambda a: ops.reshape(a, [12, 5]), lambda a: a.reshape(12, 5)),
+    "slice of one": (lambda a: ops.slice(a, [1, 0, 0], [2, 4, 5]), lambda a: a[1:2]),
+}
+LAYOUTS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "contiguous": lambda x: x,
+    "permuted": lambda x: x.permute(2, 0, 1).contiguous().permute(1, 2, 0),
+    "strided": lambda x: torch.stack([x, x], -1)[..., 1],
+}
+BESIDE: dict[str, tuple[Callable[[Any, Any], Any], Callable[..., torch.Tensor]]] = {
+    "nothing": (lambda a, view: ops.neg(a), lambda a, view: -a),
+    "the view": (lambda a, view: ops.mul(view, 2.0), lambda a, view: view * 2.0),
+    "a sum of the view": (lambda a, view: ops.sum(view, [0]), lambda a, view: view.sum(0)),
+    "both": (
+        lambda a, view: ops.add(ops.sum(view), ops.exp(a)),
+        lambda a, view: view.sum() + a.exp(),
+    ),
+}
+
+
+@pytest.mark.parametrize("compiled", ["0", "1"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("beside", BESIDE)
+def test_views_that_are_results(
+    layout: str, beside: str, compiled: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MESHFUSE_COMPILE", compiled)
+    x = LAYOUTS[layout](torch.randn(3, 4, 5))
+    compute, wanted_computed = BESIDE[beside]
+    for view, wanted_view in VIEWS.values():
+        with FusionDefinition() as fd:
+            a = fd.define_tensor([3, 4, 5])
+            seen = view(a)
+            fd.add_output(compute(a, seen))
+            fd.add_output(seen)
+            fd.add_output(a)
+        for _ in range(2):
+            computed, result, same = fd.execute([x])
+            wanted = wanted_view(x)
+            torch.testing.assert_close(computed, wanted_computed(x, wanted))
+            assert torch.equal(result, wanted)
+            assert result.stride() == wanted.stride()
+            if wanted.untyped_storage().data_ptr() == x.untyped_storage().data_ptr():
+                assert result.data_ptr() == wanted.data_ptr()
+            assert same.data_ptr() == x.data_ptr()
+
+
+def test_a_product_a_sum_and_a_view(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel whose loops the view has, beside one that has others."""
+    monkeypatch.setenv("MESHFUSE_COMPILE", "1")
+    x = torch.randn(4, 6).t()
+    with FusionDefinition() as fd:
+        a = fd.define_tensor([6, 4])
+        product = ops.mul(a, 2.0)
+        for output in (product, ops.sum(a, [0]), ops.permute(a, [1, 0]), a, product):
+            fd.add_output(output)
+    product, total, view, same, again = fd.execute([x])
+    torch.testing.assert_close(product, x * 2.0)
+    torch.testing.assert_close(total, x.sum(0))
+    assert view.stride() == x.t().stride()
+    assert view.data_ptr() == x.data_ptr()
+    assert same.data_ptr() == x.data_ptr()
+    assert again.data_ptr() == product.data_ptr()
