@@ -10,6 +10,7 @@
 #include "meshfuse/evaluator/program_step.h"
 #include "meshfuse/evaluator/random_numbers.h"
 #include "meshfuse/runtime/allocation.h"
+#include "meshfuse/runtime/kernel_number.h"
 #include "meshfuse/runtime/small_blocks.h"
 #include "meshfuse/values/conversions.h"
 #include "meshfuse/values/torch_types.h"
@@ -20,42 +21,6 @@ namespace {
 
 /// Above this a call lets other threads in: what it takes is more than giving up and taking the lock.
 constexpr int64_t kLargeBytes = int64_t{1} << 19;
-
-/// A number as generated text reads it.
-struct alignas(16) KernelNumber {
-  union {
-    double real;
-    int64_t integer;
-  };
-  double imaginary;
-};
-
-KernelNumber numberOf(const Scalar& value) {
-  KernelNumber number{};
-  if (value.isComplex()) {
-    number.real = value.toComplex().real();
-    number.imaginary = value.toComplex().imag();
-  } else if (value.isDouble()) {
-    number.real = value.toDouble();
-  } else {
-    number.integer = value.isBool() ? (value.toBool() ? 1 : 0) : value.toInt();
-  }
-  return number;
-}
-
-/// The number in the kind that the kernel reads, whatever kind the caller's is.
-Scalar ofKind(PrimType type, const Scalar& value) {
-  switch (categoryOf(type)) {
-    case TypeCategory::Boolean:
-      return value.toBool();
-    case TypeCategory::Integral:
-      return value.isInt() ? value : Scalar(value.toInt());
-    case TypeCategory::Complex:
-      return value.toComplex();
-    default:
-      return value.toDouble();
-  }
-}
 
 at::Tensor tensorOf(const ArgView& arg) {
   at::Tensor tensor(
@@ -262,10 +227,11 @@ void HostProgram::launch(size_t index, Running& running) const {
     const Scalar value = source.argument >= 0
                              ? running.args[static_cast<size_t>(source.argument)].scalar()
                              : toScalar(running.state->values[indexOf(source.val)]);
-    numbers.push_back(numberOf(ofKind(fusion().val(source.val).dtype(), value)));
+    numbers.push_back(kernelNumber(fusion().val(source.val).dtype(), value));
   }
   for (ExprId expr : launch.seeds) {
-    numbers.push_back(numberOf(Scalar(static_cast<int64_t>(seedOfCall(expr, running)))));
+    numbers.push_back(
+        kernelNumber(PrimType::Int, Scalar(static_cast<int64_t>(seedOfCall(expr, running)))));
   }
   c10::SmallVector<c10::DataPtr, 2> partials;
   for (int64_t bytes : launch.partials) {

@@ -62,8 +62,8 @@ std::vector<uint32_t> Segmenter::narrowResults(const GroupDraft& draft,
       // A row is complete once all reduced loops have run: along some of them alone nothing is written.
       const LoopSet reduced = draft.loops.reduced();
       const bool isPartOfRow = (own & reduced) != 0 && (reduced & ~own) != 0;
-      isNarrow = isNarrow || (isRead[indexOf(outputs[i])] &&
-                              (isView || (wanted & ~own) != 0 || isPartOfRow));
+      isNarrow = isNarrow ||
+                 (isRead[indexOf(outputs[i])] && (isView || (wanted & ~own) != 0 || isPartOfRow));
     }
     if (isNarrow) {
       narrow.push_back(index);
