@@ -15,7 +15,7 @@ namespace meshfuse {
 inline constexpr const char* kKernelFlags =
     "-std=c++17 -O3 -march=native -fno-math-errno -fno-trapping-math -ffp-contract=off "
     "-fopenmp-simd "
-    "-fwrapv -fno-tree-pre -fno-thread-jumps -fPIC -shared";
+    "-fwrapv -fno-tree-pre -fno-thread-jumps -fno-tree-slp-vectorize -fPIC -shared";
 
 /// A shared object made of a text, loaded as long as this lives.
 class CompiledText {

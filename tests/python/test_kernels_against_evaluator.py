@@ -255,6 +255,26 @@ def test_the_first_of_two_divisions_by_zero_is_the_error(monkeypatch):
             execute(monkeypatch, definition(), [x, y], compiled)
 
 
+@pytest.mark.parametrize(
+    ("wide", "narrow"),
+    [
+        (torch.complex128, torch.complex64),
+        (torch.float64, torch.float32),
+        (torch.float64, torch.bfloat16),
+        (torch.float32, torch.float16),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("count", [1, 2, 7, 33, 1100])
+def test_a_cast_to_fewer_bits_rounds(monkeypatch, wide, narrow, count):
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], dtype=dtype_of(wide))
+        fd.add_output(ops.sub(x, ops.cast(ops.cast(x, dtype_of(narrow)), dtype_of(wide))))
+    x = torch.randn(count, dtype=wide)
+    (got,) = execute(monkeypatch, fd, [x], compiled=True)
+    assert torch.equal(got, x - x.to(narrow).to(wide))
+
+
 SETS = [[2], [0], [0, 1, 2], [1], [0, 1], [1, 2], [0, 2]]
 REDUCED = [(torch.float32, dims) for dims in SETS] + [
     (dtype, dims)

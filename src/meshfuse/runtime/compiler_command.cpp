@@ -52,7 +52,9 @@ std::vector<std::string> kernelFlags() {
       "-std=c++17", "-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-fwrapv",
       "-fopenmp-simd", "-fPIC", "-shared", "-fvisibility=hidden", "-pipe",
       // They copy the arms of a ternary before a loop is vectorized, which then it is not; other compilers ignore them.
-      "-fno-tree-pre", "-fno-thread-jumps"};
+      "-fno-tree-pre", "-fno-thread-jumps",
+      // GCC 12 loses the rounding of two doubles that it turns into floats and back side by side.
+      "-fno-tree-slp-vectorize"};
 #if defined(__x86_64__) || defined(__i386__)
   flags.emplace_back("-march=native");
   if (__builtin_cpu_supports("avx512f") != 0) {
