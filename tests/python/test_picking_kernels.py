@@ -176,6 +176,24 @@ def test_select_in_a_kernel(monkeypatch, kind):
                 assert_same(got[1], -x + x[at])
 
 
+def test_a_selected_row_that_is_a_result_as_well(monkeypatch):
+    """It is a view of what a library makes, at a position that the kernel converts on the way."""
+
+    def define() -> FusionDefinition:
+        with FusionDefinition() as fd:
+            x = fd.define_tensor([-1, -1])
+            index = ops.cast(fd.define_tensor([], dtype=DataType.Int32), DataType.Int)
+            row = ops.select(ops.cumsum(x, 0), index, 0)
+            fd.add_output(ops.neg(row))
+            fd.add_output(row)
+        return fd
+
+    x, at = make((4, 5), torch.float32), torch.tensor(2, dtype=torch.int32)
+    ((negative, row),) = compare(monkeypatch, define, [[x, at]], ["cumsum", "cast", "select"])
+    assert_same(row, x.cumsum(0)[2])
+    assert_same(negative, -row)
+
+
 def test_embedding(monkeypatch):
     def define(padding: int | None, norm: float | None) -> FusionDefinition:
         with FusionDefinition() as fd:

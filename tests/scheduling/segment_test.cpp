@@ -212,6 +212,21 @@ TEST(Segment, ASelectionAloneIsAView) {
             "call tv1 = select(tv0) -> tv1\n");
 }
 
+// The position is not the kernel's to write: the library needs it after the kernel has run.
+TEST(Segment, ASelectionThatOthersReadHasItsPositionInMemory) {
+  EXPECT_EQ(groupsOf(kX + "input tv1: Int32[] contiguity()\n"
+                          "tv2: Float[8, 6] = cumsum(tv0, 0, None)\n"
+                          "tv3: Int[] = cast(tv1, Int)\n"
+                          "tv4: Float[6] = select(tv2, tv3, 0)\n"
+                          "tv5: Float[6] = neg(tv4)\n"
+                          "output tv4\n"
+                          "output tv5\n"),
+            "call tv2 = cumsum(tv0) -> tv2\n"
+            "call tv3 = cast(tv1) -> tv3\n"
+            "kernel [l0] tv4[l0] = select(tv2[., l0], tv3[]); tv5[l0] = neg(tv4[l0]) -> tv5\n"
+            "call tv4 = select(tv2, tv3) -> tv4\n");
+}
+
 TEST(Segment, WhatACatReadsOnTheWayIsPartOfItsKernel) {
   EXPECT_EQ(
       groupsOf(kX + "tv1: Float[8, 3] = slice(tv0, [0, 3], [8, 6], None, False)\n"

@@ -33,7 +33,10 @@ std::vector<Group> Segmenter::finish() {
       const std::vector<uint32_t> later = laterViews(*draft, views, isRead);
       const std::vector<uint32_t> narrow = narrowResults(*draft, views, later, isRead);
       addCalls(narrow, groups);
-      groups.push_back(finished(*draft, narrow, later, isRead));
+      Group kernel = finished(*draft, narrow, later, isRead);
+      if (!kernel.calls.empty()) {
+        groups.push_back(std::move(kernel));
+      }
       addCalls(later, groups);
     } else {
       groups.push_back(finished(*draft, {}, {}, isRead));
@@ -128,7 +131,9 @@ std::vector<uint32_t> Segmenter::laterViews(const GroupDraft& draft,
     if (isRead[indexOf(expr.outputs.front())] &&
         (isRead[indexOf(base)] || std::ranges::binary_search(repeating, index))) {
       later.push_back(index);
-      isRead[indexOf(base)] = true;
+      for (ValId val : inputsOf(expr)) {
+        isRead[indexOf(val)] = true;
+      }
     }
   }
   return later;

@@ -94,7 +94,7 @@ class Segmenter {
   /// Views of what comes from outside, and views of those.
   std::vector<uint32_t> outsideViews(const GroupDraft& draft) const;
   /// Views of what the kernel makes that others read and a library gives once the kernel has run: where others read what they are
-  /// views of as well, or where their elements repeat. `views` are those of what comes from outside. `isRead` gets what they are of.
+  /// views of as well, or where their elements repeat. `views` are those of what comes from outside. `isRead` gets what they take.
   std::vector<uint32_t> laterViews(const GroupDraft& draft, std::span<const uint32_t> views,
                                    std::vector<bool>& isRead) const;
   /// Calls that make what others read and that a kernel should not write, with what they read: copies and views that lack a loop
