@@ -265,6 +265,33 @@ TEST(Segment, APadOrACatAloneIsALibraryCall) {
             "call tv3 = pad(tv0) -> tv3\n");
 }
 
+TEST(Segment, ACatOfManyIsTheLibrarys) {
+  const auto joined = [](const std::string& parts, int64_t columns) {
+    const std::string sizes = "Float[8, " + std::to_string(columns) + "]";
+    return groupsOf(kX + "tv1: " + sizes + " = cat([" + parts + "], 1, False)\n" + "tv2: " + sizes +
+                    " = neg(tv1)\n" + "output tv2\n");
+  };
+  EXPECT_EQ(joined("tv0, tv0, tv0, tv0", 24).find("call"), std::string::npos);
+  EXPECT_EQ(joined("tv0, tv0, tv0, tv0, tv0", 30).find("call tv1 = cat("), 0);
+}
+
+// Else one kernel would compute a chain of any length.
+TEST(Segment, ACatComputesNoMoreThanAFewCallsOnTheWay) {
+  std::string text = kX;
+  for (int i = 0; i < 40; ++i) {
+    text += "tv" + std::to_string(i + 1) + ": Float[8, 6] = neg(tv" + std::to_string(i) + ")\n";
+  }
+  text +=
+      "tv41: Float[8, 12] = cat([tv40, tv0], 1, False)\n"
+      "tv42: Float[8, 12] = neg(tv41)\n"
+      "output tv42\n";
+  const std::string groups = groupsOf(text);
+  const size_t second = groups.find("\nkernel");
+  ASSERT_NE(second, std::string::npos) << groups;
+  EXPECT_NE(groups.find("tv24[l0, l1] = neg(tv23[l0, l1]) -> tv24\n"), std::string::npos) << groups;
+  EXPECT_EQ(groups.find("tv25"), std::string::npos) << groups;
+}
+
 // Where the other reduced loop has no elements, the kernel would never write it.
 TEST(Segment, AResultThatLacksOneOfTwoReducedLoopsIsMadeOutside) {
   EXPECT_EQ(groupsOf(kX + "input tv1: Float[b1, 6] contiguity(n, t)\n"

@@ -95,6 +95,12 @@ bool isPaddingOfLoops(const Fusion& fusion, const Expr& expr, PrimType type) {
   return std::abs(number) <= most && (type != PrimType::UInt64 || number >= 0.0);
 }
 
+/// An element is chosen among all operands, one after the other, where the library moves whole rows of each.
+bool isCatOfLoops(const Expr& expr) {
+  constexpr size_t kMostParts = 4;
+  return std::get<Items>(expr.args[0]).size() <= kMostParts;
+}
+
 bool isRandomOfLoops(PrimType type) {
   return type == PrimType::Float || type == PrimType::Double || type == PrimType::Half ||
          type == PrimType::BFloat16;
@@ -127,6 +133,8 @@ bool loopsCompute(const Fusion& fusion, const Expr& expr, const LoopForm& form) 
              isDistributionOfLoops(fusion, expr, type, form.body == Body::Uniform);
     case Body::Pad:
       return isPaddingOfLoops(fusion, expr, type);
+    case Body::Cat:
+      return isCatOfLoops(expr);
     case Body::Embedding:
       return isEmbeddingOfLoops(fusion, expr);
     case Body::UniformLike:

@@ -80,17 +80,20 @@ Absorption::Absorption(const Fusion& fusion, const std::vector<bool>& isNeeded,
     const Expr& expr = fusion.exprs()[i];
     if (isUsed(expr) && readsShifted(loopFormOf(*expr.op).body) &&
         kernelShapeOf(fusion, ExprId{i})) {
-      absorbInto(ExprId{i});
+      size_t left = kMostAbsorbed;
+      absorbInto(ExprId{i}, left);
     }
   }
 }
 
-void Absorption::absorbInto(ExprId call) {
+void Absorption::absorbInto(ExprId call, size_t& left) {
   for (ValId val : tensorsOf(fusion_, fusion_.expr(call))) {
     const ExprId definition = fusion_.val(val).definition;
-    if (definition != kNoExpr && useCount_[indexOf(val)] == 1 && canAbsorb(definition)) {
+    if (left > 0 && definition != kNoExpr && useCount_[indexOf(val)] == 1 &&
+        canAbsorb(definition)) {
+      --left;
       isAbsorbed_[indexOf(definition)] = true;
-      absorbInto(definition);
+      absorbInto(definition, left);
     }
   }
 }

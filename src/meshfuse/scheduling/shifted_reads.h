@@ -46,7 +46,11 @@ class Absorption {
 
  private:
   bool canAbsorb(ExprId expr) const;
-  void absorbInto(ExprId call);
+  /// What is absorbed is computed for every element of the output, and counts as one call of the kernel: no more than a few.
+  static constexpr size_t kMostAbsorbed = 16;
+
+  /// Up to `left` more.
+  void absorbInto(ExprId call, size_t& left);
   void visit(ExprId call, std::vector<ExprId>& absorbed, std::vector<ValId>& sources) const;
 
   const Fusion& fusion_;
