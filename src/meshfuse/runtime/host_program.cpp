@@ -198,8 +198,7 @@ void HostProgram::launch(size_t index, Running& running) const {
   for (ExprId expr : launch.seeds) {
     seedOfCall(expr, running);
   }
-  const bool looksFirst = launch.picks && launch.picksAmongNone;
-  if (launch.iterations == 0 && !looksFirst) {
+  if (launch.iterations == 0 && !launch.picksAmongNone) {
     return;
   }
   c10::SmallVector<void*, 16> pointers;
@@ -216,7 +215,7 @@ void HostProgram::launch(size_t index, Running& running) const {
         pointers.push_back(running.temporaries + source.offset);
     }
   }
-  if (looksFirst) {
+  if (launch.picksAmongNone) {
     evaluateCalls(index, pointers.data(), running);
   }
   if (launch.iterations == 0) {
@@ -241,13 +240,7 @@ void HostProgram::launch(size_t index, Running& running) const {
   runKernel(index, pointers.data(), numbers.data(), running);
   if (running.status.outside != 0 || running.status.dividedByZero != 0) {
     evaluateCalls(index, pointers.data(), running);
-  }
-  internalCheck(running.status.outside == 0,
-                "the evaluator refuses a position that a kernel refuses");
-  if (running.status.dividedByZero != 0) {
-    throwUser(ErrorKind::ZeroDivision,
-              {launch.divisionOp, "the divisor of an integer division is not zero",
-               "got a divisor with zeros (ZeroDivisionError)", "divide by non-zero numbers"});
+    throwInternal("the evaluator refuses what a kernel refuses");
   }
 }
 

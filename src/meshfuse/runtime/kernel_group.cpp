@@ -121,9 +121,7 @@ KernelTemplate kernelTemplate(const Fusion& fusion, Group group) {
   kernel.graph = buildGraph(fusion, kernel.group);
   for (const Node& node : kernel.graph.nodes) {
     kernel.work += workOf(node);
-    if (dividesIntegers(node)) {
-      kernel.divisionOp = pointwiseRows()[static_cast<size_t>(node.index)].name;
-    }
+    kernel.divides = kernel.divides || dividesIntegers(node);
   }
   kernel.rowBytes = rowBytesOf(kernel.graph);
   kernel.reorders = std::ranges::any_of(kernel.group.calls, [&](const GroupCall& call) {
@@ -156,10 +154,6 @@ std::shared_ptr<KernelVariant> variantFor(KernelTemplate& kernel, const Schedule
   kernel.variants.push_back(variant);
   return variant;
 }
-
-}  // namespace
-
-namespace {
 
 int64_t shiftOf(const Fusion& fusion, const ShiftPath& path, std::span<const int64_t> strides) {
   int64_t shift = 0;
@@ -207,17 +201,17 @@ KernelLaunch bindKernel(const Fusion& fusion, KernelTemplate& kernel, const Tens
   launch.numbers = kernel.graph.numbers;
   launch.seeds = kernel.graph.seeds;
   launch.bytes = bytesOf(nest);
-  launch.divisionOp = kernel.divisionOp;
+  launch.mayFail = kernel.divides;
   launch.kernel = variantFor(kernel, schedule);
   BoundReads reads = shiftsAndSizes(fusion, kernel.graph, layouts);
-  launch.picksAmongNone = std::ranges::count(nest.extents, 0) != 0;
+  const bool isEmpty = std::ranges::count(nest.extents, 0) != 0;
   for (const GraphTensor& read : kernel.graph.reads) {
     PickedDim& dim = reads.picked.emplace_back();
     if (read.pickedDim >= 0) {
       const auto at = static_cast<size_t>(read.pickedDim);
       dim = {layouts[read.val].sizes[at], layouts[read.val].strides[at]};
-      launch.picks = true;
-      launch.picksAmongNone = launch.picksAmongNone || dim.extent == 0;
+      launch.mayFail = true;
+      launch.picksAmongNone = launch.picksAmongNone || isEmpty || dim.extent == 0;
     }
   }
   launch.integers = bindIntegers(launch.kernel->slots, schedule, reads);

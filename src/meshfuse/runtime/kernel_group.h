@@ -58,8 +58,8 @@ struct KernelTemplate {
   int64_t rowBytes = 0;  // as of Nest
   /// Whether results of row-major operands may lie in memory in another order.
   bool reorders = false;
-  /// The operation that divides whole numbers, for its error; empty where none does.
-  std::string divisionOp;
+  /// Whether whole numbers are divided.
+  bool divides = false;
   std::vector<std::shared_ptr<KernelVariant>> variants;
 };
 KernelTemplate kernelTemplate(const Fusion& fusion, Group group);
@@ -78,14 +78,11 @@ struct KernelLaunch {
   std::vector<int64_t> partials;
   /// Bytes that it reads and writes.
   int64_t bytes = 0;
-  std::string divisionOp;
   std::vector<ExprId> calls;  // what it computes, in order
-  /// Whether it reads at computed positions; then, whether something is empty, so that not all of them are looked at.
-  bool picks = false;
+  /// Whether it may end in an error, which the evaluator throws.
+  bool mayFail = false;
+  /// Whether it reads at computed positions, and something is empty, so that not all of them are looked at.
   bool picksAmongNone = false;
-
-  /// Whether it may end in an error, whose text the evaluator knows.
-  bool mayFail() const noexcept { return picks || !divisionOp.empty(); }
   std::shared_ptr<KernelVariant> kernel;  // its code may be missing yet
 };
 
