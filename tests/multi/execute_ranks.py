@@ -60,7 +60,7 @@ def local_operations(rank: Rank) -> None:
                     b.placements == (placement,)
                     and b.shape == full.shape
                     and b.stride() == full.stride()
-                    and torch.allclose(whole(b), wanted, rtol=1e-6, atol=0.0)
+                    and torch.equal(whole(b), wanted)
                 )
                 if not ok:
                     problems.append(f"{ops} of {rows} rows as {placement}: {b}")

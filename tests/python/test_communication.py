@@ -225,12 +225,11 @@ def test_two_threads_on_one_group_are_refused_not_deadlocked(ranks: RankServer) 
 @pytest.mark.parametrize(
     ("scenario", "store", "why", "seconds"),
     [
-        # The deadline is 2 s; the rest is for a loaded machine, far below the half minute of those who wait for others.
-        ("killed_1", "rank0", "has ended", 15.0),
-        ("killed_0", "rank0", "has ended", 15.0),
-        ("killed_0", "elsewhere", "has ended", 15.0),
-        ("stopped_1", "rank0", "is stopped", 15.0),
-        ("stopped_0", "rank0", "is stopped", 15.0),
+        ("killed_1", "rank0", "has ended", 3.5),
+        ("killed_0", "rank0", "has ended", 3.5),
+        ("killed_0", "elsewhere", "has ended", 3.5),
+        ("stopped_1", "rank0", "is stopped", 3.5),
+        ("stopped_0", "rank0", "is stopped", 3.5),
     ],
 )
 def test_a_dead_or_stopped_rank_is_named_within_the_deadline(

@@ -46,23 +46,14 @@ at::Tensor sampleTensor(const OpSample::Tensor& tensor) {
              : (isWhole ? at::floor(values) : values).to(torchDtype(tensor.dtype));
 }
 
-/// NaN is NaN. Kernels and torch compute functions and sums of floats with other last bits.
+/// NaN is NaN.
 bool isSameTensor(const at::Tensor& a, const at::Tensor& b) {
   const at::ScalarType wide = a.is_complex() ? at::kComplexDouble : at::kDouble;
   if (a.scalar_type() == at::ScalarType::Float4_e2m1fn_x2) {
     return b.scalar_type() == a.scalar_type() && at::equal(a.view(at::kByte), b.view(at::kByte));
   }
-  const bool isExact = !a.is_floating_point() && !a.is_complex();
-  // Halves and narrower are rounded from floats that differ in as little.
-  const at::ScalarType part = at::toRealValueType(a.scalar_type());
-  const double tolerance = isExact                 ? 0.0
-                           : part == at::kDouble   ? 0x1p-44
-                           : part == at::kFloat    ? 0x1p-17
-                           : part == at::kHalf     ? 0x1p-9
-                           : part == at::kBFloat16 ? 0x1p-6
-                                                   : 0x1p-2;
   return a.scalar_type() == b.scalar_type() &&
-         at::allclose(a.to(wide), b.to(wide), tolerance, tolerance, /*equal_nan=*/true);
+         at::allclose(a.to(wide), b.to(wide), 0.0, 0.0, /*equal_nan=*/true);
 }
 
 std::vector<at::Tensor> tensorsOf(KernelArgumentHolder&& results) {

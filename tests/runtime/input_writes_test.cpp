@@ -91,10 +91,10 @@ TEST(InputWrites, AValueThatIsReturnedIsTheInputItWasWrittenInto) {
   const int64_t version = x._version();
   const at::Tensor sine = x.sin();
   KernelArgumentHolder results = executor.execute(KernelArgumentHolder(x));
-  EXPECT_TRUE(at::allclose(results[0].asTensor(), sine));
+  EXPECT_TRUE(at::equal(results[0].asTensor(), sine));
   EXPECT_NE(results[0].asTensor().data_ptr(), x.data_ptr());
   EXPECT_TRUE(results[1].asTensor().is_same(x));
-  EXPECT_TRUE(at::allclose(x, sine.cos()));
+  EXPECT_TRUE(at::equal(x, sine.cos()));
   EXPECT_EQ(x._version(), version + 1);
 }
 
@@ -169,7 +169,7 @@ TEST(InputWrites, WrittenInputsThatShareMemoryAreRefused) {
   const at::Tensor before = base.clone();
   executor.execute(KernelArgumentHolder(base.slice(1, 0, 3), base.slice(1, 3, 6)));
   EXPECT_TRUE(at::equal(base.slice(1, 0, 3), -before.slice(1, 0, 3)));
-  EXPECT_TRUE(at::allclose(base.slice(1, 3, 6), before.slice(1, 3, 6).exp()));
+  EXPECT_TRUE(at::equal(base.slice(1, 3, 6), before.slice(1, 3, 6).exp()));
 }
 
 TEST(InputWrites, SizesThatDifferAtTheCallAreRefused) {
