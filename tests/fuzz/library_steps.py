@@ -46,7 +46,7 @@ def numbers_step(maker: Generator, kind: str, x: int) -> bool:
 
 
 def library_step(maker: Generator) -> bool:
-    """A call that no kernel computes."""
+    """One of those operations."""
     x = maker.pick(lambda value: len(value.shape) > 0)
     if x is None:
         return False

@@ -1,6 +1,7 @@
 """Runs a definition on the evaluator and as kernels, and holds the results against each other."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 import torch
@@ -21,14 +22,24 @@ def calls_of(fd: FusionDefinition) -> list[str]:
     return [line.split()[1] for line in lines if line.startswith("call ")]
 
 
+def execute(
+    monkeypatch: pytest.MonkeyPatch,
+    fd: FusionDefinition,
+    inputs: Sequence[Any],
+    compiled: bool,
+) -> list[torch.Tensor]:
+    """The results of kernels, or of the evaluator."""
+    monkeypatch.setenv("MESHFUSE_COMPILE", "1" if compiled else "0")
+    return fd.execute(list(inputs))
+
+
 def run(
     monkeypatch: pytest.MonkeyPatch, fd: FusionDefinition, inputs: Sequence, compiled: bool
 ) -> list[torch.Tensor] | Exception:
     """The results from torch's generator as after `manual_seed(7)`, or what was thrown."""
-    monkeypatch.setenv("MESHFUSE_COMPILE", "1" if compiled else "0")
     torch.manual_seed(7)
     try:
-        return list(fd.execute(list(inputs)))
+        return execute(monkeypatch, fd, inputs, compiled)
     except (RuntimeError, ValueError, IndexError) as error:
         return error
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 import torch
+from kernel_comparison import execute
 from kernel_operations import BINARY, DIVISIONS, INEXACT, INEXACT_ON_COMPLEX, OTHERS, UNARY
 from meshfuse.kernels import kernel_statistics
 from meshfuse.pytorch_utils import torch_dtype_to_nvfuser_dtype as dtype_of
@@ -98,16 +99,6 @@ def all_operations(dtype: torch.dtype, names: list[str] | None = None) -> Fusion
         for name in names or accepted(dtype):
             fd.add_output(getattr(ops, name)(*x[: arity_of(name)]))
     return fd
-
-
-def execute(
-    monkeypatch: pytest.MonkeyPatch,
-    fd: FusionDefinition,
-    inputs: list[torch.Tensor],
-    compiled: bool,
-) -> list[torch.Tensor]:
-    monkeypatch.setenv("MESHFUSE_COMPILE", "1" if compiled else "0")
-    return fd.execute(inputs)
 
 
 def units_apart(want: torch.Tensor, got: torch.Tensor, exact: torch.Tensor) -> float:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as nnf
+from kernel_comparison import execute
 from meshfuse.pytorch_utils import torch_dtype_to_nvfuser_dtype as dtype_of
 
 from meshfuse import DataType, FusionDefinition, ops
@@ -17,16 +18,6 @@ def definition_of(build: Build) -> FusionDefinition:
     with FusionDefinition() as fd:
         build(fd)
     return fd
-
-
-def execute(
-    monkeypatch: pytest.MonkeyPatch,
-    fd: FusionDefinition,
-    inputs: list[torch.Tensor],
-    compiled: bool,
-) -> list[torch.Tensor]:
-    monkeypatch.setenv("MESHFUSE_COMPILE", "1" if compiled else "0")
-    return fd.execute(inputs)
 
 
 def significant_strides(x: torch.Tensor) -> list[int]:

@@ -6,6 +6,7 @@
 namespace meshfuse {
 namespace {
 
+// Heads of attention: the columns are walked by two loops wherever they appear.
 TEST(Segment, AReshapeDividesTheLoopsOfItsKernel) {
   EXPECT_EQ(groupsOf(kX + "tv1: Float[8, 6] = exp(tv0)\n"
                           "tv2: Float[8, 3, 2] = reshape(tv1, [8, 3, 2])\n"

@@ -353,6 +353,5 @@ TEST(Segment, AResultThatLacksALoopOfTheKernelIsMadeOutside) {
             "kernel [l0, l1] tv2[l0, l1] = mul(tv0[l0, l1], tv1[l0, .]) -> tv2\n");
 }
 
-// Heads of attention: the columns are walked by two loops wherever they appear.
 }  // namespace
 }  // namespace meshfuse

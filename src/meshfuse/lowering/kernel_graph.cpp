@@ -59,7 +59,6 @@ class GraphBuilder : private NodeBuilder {
   }
 
   NodeId read(GraphTensor wanted, NodeKind kind, std::vector<NodeId> operands) {
-    const DimLoops loops = wanted.loops;
     auto found = std::ranges::find(graph_.reads, wanted);
     if (found == graph_.reads.end()) {
       graph_.reads.push_back(std::move(wanted));
@@ -70,7 +69,7 @@ class GraphBuilder : private NodeBuilder {
     node.operands = std::move(operands);
     node.index = static_cast<int32_t>(found - graph_.reads.begin());
     node.type = found->type;
-    node.loops = maskOf(loops);
+    node.loops = maskOf(found->loops);
     return add(std::move(node));
   }
 
@@ -159,9 +158,7 @@ class GraphBuilder : private NodeBuilder {
     const Expr& expr = fusion_.expr(call.expr);
     const PrimType type = fusion_.val(expr.outputs.front()).dtype();
     const std::vector<ValId> tensors = tensorsOf(fusion_, expr);
-    const OpInfo& op = infoOf(*expr.op);
-    const std::vector<TensorType> types = tensorOperands(fusion_, expr.args);
-    const DimMap map = op.dimMap({&op, &fusion_, expr.args, types});
+    const DimMap map = dimMapOf(fusion_, expr);
     std::optional<NodeId> rest;
     if (body == Body::Pad) {
       const Scalar* value = std::get_if<Scalar>(&expr.args[2]);
@@ -203,7 +200,7 @@ class GraphBuilder : private NodeBuilder {
                       : read(std::move(tensor), NodeKind::Read, {});
     }
     const Expr& expr = fusion_.expr(definition);
-    if (expr.op->name == "slice") {
+    if (isSlice(expr)) {
       path.push_back({definition, 0});
       return shiftedValue(std::get<ValId>(expr.args[0]), call, loops, std::move(path), isInside);
     }

@@ -4,7 +4,6 @@
 
 #include "meshfuse/base/hash.h"
 #include "meshfuse/ops/infer.h"
-#include "meshfuse/ops/op_info.h"
 #include "meshfuse/ops/reshard.h"
 #include "meshfuse/scheduling/loop_conditions.h"
 #include "meshfuse/scheduling/shifted_reads.h"
@@ -45,9 +44,7 @@ uint64_t loopsWordOf(const Fusion& concrete, const Expr& expr) {
   }
   uint64_t word = loopsCompute(concrete, expr, form) ? 1 : 2;
   if (readsShifted(form.body)) {
-    const OpInfo& op = infoOf(*expr.op);
-    const std::vector<TensorType> tensors = tensorOperands(concrete, expr.args);
-    const DimMap map = op.dimMap({&op, &concrete, expr.args, tensors});
+    const DimMap map = dimMapOf(concrete, expr);
     for (size_t dim = 0; dim < map.outputs.front().size(); ++dim) {
       word = word * 2 + (map.inputs.front()[dim] == map.outputs.front()[dim] ? 1 : 0);
     }

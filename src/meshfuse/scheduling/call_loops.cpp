@@ -64,7 +64,7 @@ bool canDivide(const Fusion& fusion, const Expr& expr, const CallShape& call) {
           isPart[static_cast<size_t>(factor)] || factors.size() > 1;
     }
   });
-  bool canDivide = true;
+  bool areWhole = true;
   forEachDim([&](ValId val, int64_t dim, const DimFactors& factors) {
     const ShardingId sharding = fusion.val(val).tensor().sharding;
     for (int32_t factor : factors) {
@@ -72,12 +72,12 @@ bool canDivide(const Fusion& fusion, const Expr& expr, const CallShape& call) {
           sharding && std::ranges::any_of(sharding->placements, [&](const Placement& placement) {
             return placement.isSharded() && placement.dim == dim;
           });
-      canDivide = canDivide && !(isPart[static_cast<size_t>(factor)] && isSharded) &&
-                  !(call.form.divides &&
-                    call.map.factors[static_cast<size_t>(factor)].role == FactorRole::Opaque);
+      areWhole = areWhole && !(isPart[static_cast<size_t>(factor)] && isSharded) &&
+                 !(call.form.divides &&
+                   call.map.factors[static_cast<size_t>(factor)].role == FactorRole::Opaque);
     }
   });
-  return canDivide && (call.form.divides || std::ranges::count(isPart, true) == 0);
+  return areWhole && (call.form.divides || std::ranges::count(isPart, true) == 0);
 }
 
 bool isOne(const Factor& factor) { return factor.extent == IntExpr(1); }

@@ -36,12 +36,15 @@ std::vector<ValId> tensorsOf(const Fusion& fusion, const Expr& expr) {
   return tensors;
 }
 
+bool isSlice(const Expr& expr) noexcept { return expr.op->name == "slice"; }
+
 std::vector<int64_t> shiftsOf(const Fusion& fusion, ShiftStep step) {
   const Expr& expr = fusion.expr(step.call);
   const std::vector<ValId> tensors = tensorsOf(fusion, expr);
   const size_t rank = fusion.val(tensors.front()).tensor().domain.size();
   std::vector<int64_t> shifts(rank, 0);
-  if (expr.op->name == "cat") {
+  const Body body = loopFormOf(*expr.op).body;
+  if (body == Body::Cat) {
     const auto dim = static_cast<size_t>(std::get<Scalar>(expr.args[1]).toInt());
     for (size_t i = 0; i < step.operand; ++i) {
       shifts[dim] -= extentOf(fusion, tensors[i], dim);
@@ -49,7 +52,7 @@ std::vector<int64_t> shiftsOf(const Fusion& fusion, ShiftStep step) {
     return shifts;
   }
   const Ints& numbers = std::get<Ints>(expr.args[1]);
-  if (expr.op->name == "pad") {
+  if (body == Body::Pad) {
     for (size_t pair = 0; pair < numbers.size() / 2; ++pair) {
       shifts[rank - 1 - pair] = -numbers[2 * pair];
     }
@@ -100,7 +103,7 @@ void Absorption::absorbInto(ExprId call, size_t& left) {
 
 bool Absorption::canAbsorb(ExprId id) const {
   const Expr& expr = fusion_.expr(id);
-  if (expr.op->name == "slice") {
+  if (isSlice(expr)) {
     return true;
   }
   const std::optional<CallShape> shape = kernelShapeOf(fusion_, id);

@@ -22,6 +22,9 @@ using ShiftPath = std::vector<ShiftStep>;
 
 inline bool readsShifted(Body body) noexcept { return body == Body::Pad || body == Body::Cat; }
 
+/// Whether a call gives a part of its operand: that is a shift without ends.
+bool isSlice(const Expr& expr) noexcept;
+
 /// By dimension: what is added to a position in the call's output for the one in the operand.
 std::vector<int64_t> shiftsOf(const Fusion& fusion, ShiftStep step);
 
