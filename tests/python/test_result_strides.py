@@ -92,3 +92,25 @@ def test_a_product_a_sum_and_a_view(monkeypatch: pytest.MonkeyPatch) -> None:
     assert view.data_ptr() == x.data_ptr()
     assert same.data_ptr() == x.data_ptr()
     assert again.data_ptr() == product.data_ptr()
+
+
+def test_layouts_of_new_sizes() -> None:
+    """Sizes of one class lie as torch's results do, each in the layouts of its operands, whatever sizes came before."""
+    with FusionDefinition() as fd:
+        a, b = (fd.define_tensor([-1, -1, -1]) for _ in range(2))
+        total = ops.add(ops.permute(a, [1, 2, 0]), b)
+        fd.add_output(total)
+        fd.add_output(ops.exp(ops.permute(total, [2, 0, 1])))
+        fd.add_output(ops.sum(ops.neg(a), [1]))
+    generator = torch.Generator().manual_seed(0)
+    for sizes in [(4, 5, 6), (7, 3, 2), (4, 1, 6), (5, 1, 3), (1, 1, 8), (1, 1, 1), (2, 2, 2)] * 2:
+        for lay in LAYOUTS.values():
+            for lay_other in LAYOUTS.values():
+                x = lay(torch.randn(sizes, generator=generator))
+                y = lay_other(torch.randn(sizes[1:] + sizes[:1], generator=generator))
+                results = fd.execute([x, y])
+                total = x.permute(1, 2, 0) + y
+                wanted = [total, total.permute(2, 0, 1).exp(), (-x).sum(1)]
+                for result, expected in zip(results, wanted, strict=True):
+                    torch.testing.assert_close(result, expected)
+                    assert result.stride() == expected.stride()

@@ -33,6 +33,27 @@ std::vector<int64_t> withoutGaps(const std::vector<int64_t>& sizes, std::vector<
   return isDense ? strides : dense;
 }
 
+/// Dimensions from the outermost in memory to the innermost, those of one element as -1 - dim; none where the layout is not the
+/// dense one of that order.
+std::optional<std::vector<int64_t>> orderOf(const std::vector<int64_t>& sizes,
+                                            const std::vector<int64_t>& strides) {
+  std::vector<int64_t> order = outermostFirst(strides);
+  if (isEmpty(sizes) || strides != denseStrides(sizes, order)) {
+    return std::nullopt;
+  }
+  for (int64_t& dim : order) {
+    dim = sizes[static_cast<size_t>(dim)] == 1 ? -1 - dim : dim;
+  }
+  return order;
+}
+
+std::vector<int64_t> stridesIn(const std::vector<int64_t>& sizes, std::vector<int64_t> order) {
+  for (int64_t& dim : order) {
+    dim = dim < 0 ? -1 - dim : dim;
+  }
+  return denseStrides(sizes, order);
+}
+
 /// Layouts depend on a number's type alone.
 PolymorphicValue anyNumber(PrimType type) {
   switch (categoryOf(type)) {
@@ -106,26 +127,65 @@ void CallLayouts::settle(const Expr& expr, TensorLayouts& layouts) {
   }
 }
 
-void CallLayouts::settle(const KernelTemplate& kernel, TensorLayouts& layouts) {
-  // Whatever calls make of row-major tensors is row-major, unless they move dimensions or there is nothing in it.
-  const bool isPlain =
-      !kernel.reorders && std::ranges::all_of(kernel.graph.reads, [&](const GraphTensor& read) {
-        return isRowMajor(layouts[read.val]) && !isEmpty(layouts[read.val].sizes);
-      });
-  if (!isPlain) {
-    for (const GroupCall& call : kernel.group.calls) {
-      for (ExprId absorbed : call.absorbed) {
-        evaluate(fusion_.expr(absorbed), layouts);
-      }
-      evaluate(fusion_.expr(call.expr), layouts);
+std::vector<std::vector<int64_t>> CallLayouts::evaluatedStrides(const KernelTemplate& kernel,
+                                                                const TensorLayouts& layouts) {
+  for (const GroupCall& call : kernel.group.calls) {
+    for (ExprId absorbed : call.absorbed) {
+      evaluate(fusion_.expr(absorbed), layouts);
     }
+    evaluate(fusion_.expr(call.expr), layouts);
   }
+  std::vector<std::vector<int64_t>> strides;
   for (const GraphTensor& write : kernel.graph.writes) {
-    std::vector<int64_t> sizes = sizesOf(write.val);
-    std::vector<int64_t> strides =
-        isPlain ? rowMajorStrides(sizes)
-                : withoutGaps(sizes, state_->values[indexOf(write.val)].asTensor().strides().vec());
-    layouts.set(write.val, {std::move(sizes), std::move(strides)});
+    strides.push_back(withoutGaps(sizesOf(write.val),
+                                  state_->values[indexOf(write.val)].asTensor().strides().vec()));
+  }
+  return strides;
+}
+
+std::vector<std::vector<int64_t>> CallLayouts::stridesOf(KernelTemplate& kernel,
+                                                         const TensorLayouts& layouts) {
+  std::vector<std::vector<int64_t>> strides;
+  // Whatever calls make of row-major tensors is row-major, unless they move dimensions or there is nothing in it.
+  if (!kernel.reorders && std::ranges::all_of(kernel.graph.reads, [&](const GraphTensor& read) {
+        return isRowMajor(layouts[read.val]) && !isEmpty(layouts[read.val].sizes);
+      })) {
+    for (const GraphTensor& write : kernel.graph.writes) {
+      strides.push_back(rowMajorStrides(sizesOf(write.val)));
+    }
+    return strides;
+  }
+  MemoryOrders orders;
+  bool isDense = true;
+  for (const GraphTensor& read : kernel.graph.reads) {
+    auto order = orderOf(layouts[read.val].sizes, layouts[read.val].strides);
+    isDense = isDense && order.has_value();
+    orders.reads.push_back(std::move(order).value_or(std::vector<int64_t>{}));
+  }
+  const auto known = std::ranges::find(kernel.orders, orders.reads, &MemoryOrders::reads);
+  if (isDense && known != kernel.orders.end()) {
+    for (size_t i = 0; i < kernel.graph.writes.size(); ++i) {
+      strides.push_back(stridesIn(sizesOf(kernel.graph.writes[i].val), known->writes[i]));
+    }
+    return strides;
+  }
+  strides = evaluatedStrides(kernel, layouts);
+  for (size_t i = 0; i < strides.size(); ++i) {
+    auto order = orderOf(sizesOf(kernel.graph.writes[i].val), strides[i]);
+    isDense = isDense && order.has_value();
+    orders.writes.push_back(std::move(order).value_or(std::vector<int64_t>{}));
+  }
+  if (isDense) {
+    kernel.orders.push_back(std::move(orders));
+  }
+  return strides;
+}
+
+void CallLayouts::settle(KernelTemplate& kernel, TensorLayouts& layouts) {
+  std::vector<std::vector<int64_t>> strides = stridesOf(kernel, layouts);
+  for (size_t i = 0; i < strides.size(); ++i) {
+    const ValId val = kernel.graph.writes[i].val;
+    layouts.set(val, {sizesOf(val), std::move(strides[i])});
   }
   const auto needSizes = [&](ValId val) {
     if (!layouts.isKnown(val)) {

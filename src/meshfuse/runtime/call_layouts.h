@@ -19,12 +19,16 @@ class CallLayouts {
   void settle(const Expr& expr, TensorLayouts& layouts);
 
   /// Settles the layouts of what a kernel writes: those that the evaluator would give, without their gaps and repetitions.
-  /// Values that are only computed get their sizes.
-  void settle(const KernelTemplate& kernel, TensorLayouts& layouts);
+  /// Values that are only computed get their sizes. The template keeps what was found for dense operands.
+  void settle(KernelTemplate& kernel, TensorLayouts& layouts);
 
  private:
   bool isKnownBefore(const Expr& expr) const;
   void evaluate(const Expr& expr, const TensorLayouts& layouts);
+  /// The strides of what a kernel writes.
+  std::vector<std::vector<int64_t>> stridesOf(KernelTemplate& kernel, const TensorLayouts& layouts);
+  std::vector<std::vector<int64_t>> evaluatedStrides(const KernelTemplate& kernel,
+                                                     const TensorLayouts& layouts);
   std::vector<int64_t> sizesOf(ValId val) const;
 
   const Fusion& fusion_;

@@ -50,6 +50,13 @@ struct KernelVariant {
   std::shared_ptr<const CpuKernel> code;
 };
 
+/// How dense operands lie in memory, and how dense results do then: in each tensor the dimensions from the outermost to the
+/// innermost, those of one element as -1 - dim. That holds for all sizes of a class.
+struct MemoryOrders {
+  std::vector<std::vector<int64_t>> reads;
+  std::vector<std::vector<int64_t>> writes;
+};
+
 /// What is known of a kernel group before sizes are: its graph, and the variants that were needed so far.
 struct KernelTemplate {
   Group group;
@@ -61,6 +68,8 @@ struct KernelTemplate {
   /// Whether whole numbers are divided.
   bool divides = false;
   std::vector<std::shared_ptr<KernelVariant>> variants;
+  /// Those that were found so far.
+  std::vector<MemoryOrders> orders = {};
 };
 KernelTemplate kernelTemplate(const Fusion& fusion, Group group);
 
