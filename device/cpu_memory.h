@@ -7,12 +7,22 @@ namespace device {
 
 // piece: streamOut
 #if defined(__x86_64__) && !defined(__CUDACC__)
+#if defined(__AVX512F__)
+typedef long long StreamVector __attribute__((vector_size(64)));
+#elif defined(__AVX__)
+typedef long long StreamVector __attribute__((vector_size(32)));
+#else
 typedef long long StreamVector __attribute__((vector_size(16)));
-typedef long long StreamVectorUnaligned __attribute__((vector_size(16), aligned(1), may_alias));
+#endif
 MESHFUSE_DEVICE void streamVector(char* to, const char* from) {
-  const StreamVector vector = *(const StreamVectorUnaligned*)from;
-#ifdef __clang__
+  StreamVector vector;
+  __builtin_memcpy(&vector, from, sizeof vector);
+#if defined(__clang__)
   __builtin_nontemporal_store(vector, (StreamVector*)to);
+#elif defined(__AVX512F__)
+  __builtin_ia32_movntdq512((StreamVector*)to, vector);
+#elif defined(__AVX__)
+  __builtin_ia32_movntdq256((StreamVector*)to, vector);
 #else
   __builtin_ia32_movntdq((StreamVector*)to, vector);
 #endif
@@ -24,18 +34,14 @@ static inline void streamOut(void* to, const void* from, int64 bytes) {
   char* target = (char*)to;
   const char* source = (const char*)from;
 #if defined(__x86_64__) && !defined(__CUDACC__)
-  const int64 before = int64((16 - (uint64(target) & 15u)) & 15u);
+  const int64 before = int64(-uint64(target) & 63u);
   const int64 head = before < bytes ? before : bytes;
   __builtin_memcpy(target, source, uint64(head));
   int64 i = head;
   for (; i + 64 <= bytes; i += 64) {
-    streamVector(target + i, source + i);
-    streamVector(target + i + 16, source + i + 16);
-    streamVector(target + i + 32, source + i + 32);
-    streamVector(target + i + 48, source + i + 48);
-  }
-  for (; i + 16 <= bytes; i += 16) {
-    streamVector(target + i, source + i);
+    for (int64 part = 0; part < 64; part += int64(sizeof(StreamVector))) {
+      streamVector(target + i + part, source + i + part);
+    }
   }
   __builtin_memcpy(target + i, source + i, uint64(bytes - i));
 #else

@@ -51,15 +51,41 @@ void CpuPrinter::openLoop(const std::string& index, const std::string& begin,
 }
 
 void CpuPrinter::serialLoops(const LoopPass& pass) {
+  const bool atOnce = takesRowsAtOnce(pass);
   for (int32_t loop = 0; loop < kernel_.serialLoops; ++loop) {
     const std::string r = "r" + std::to_string(loop);
     const bool isPart = kernel_.isSplit && loop == 0;
-    openLoop(r, isPart ? "partBegin" : "0", isPart ? "partEnd" : integer(slots_.serial + loop));
+    const std::string begin = isPart ? "partBegin" : "0";
+    const std::string end = isPart ? "partEnd" : integer(slots_.serial + loop);
+    if (!atOnce || loop + 1 < kernel_.serialLoops) {
+      openLoop(r, begin, end);
+      continue;
+    }
+    const std::string rows = std::to_string(kRowsAtOnce);
+    line("int64 " + r + " = " + begin + ";");
+    open("for (; " + r + " + " + rows + " <= " + end + "; " + r + " += " + rows + ")");
+    chunks(pass, kRowsAtOnce);
+    close();
+    open("for (; " + r + " < " + end + "; ++" + r + ")");
   }
-  chunks(pass);
+  chunks(pass, 1);
   for (int32_t loop = 0; loop < kernel_.serialLoops; ++loop) {
     close();
   }
+}
+
+bool CpuPrinter::takesRowsAtOnce(const LoopPass& pass) const {
+  int64_t work = 0;
+  for (NodeId id : pass.nodes) {
+    const Node& node = graph_.node(id);
+    if (node.kind != NodeKind::Read && node.kind != NodeKind::Pointwise &&
+        node.kind != NodeKind::Cast) {
+      return false;
+    }
+    work += workOf(node);
+  }
+  return kernel_.hasLaneAccumulators() && kernel_.serialLoops > 0 && pass.stores.empty() &&
+         pass.staged.empty() && pass.restored.empty() && work <= 2 * kRowsAtOnce;
 }
 
 std::string CpuPrinter::partialOf(NodeId id, const std::string& part) const {
@@ -125,13 +151,16 @@ void CpuPrinter::combine(NodeId id, int lanes) {
   close();
 }
 
-std::string CpuPrinter::serialOffset(size_t tensor) const {
+std::string CpuPrinter::serialOffset(size_t tensor, int row) const {
   std::string text;
   for (int32_t loop = 0; loop < kernel_.serialLoops; ++loop) {
     const auto at = static_cast<size_t>(kernel_.parallelLoops) + static_cast<size_t>(loop);
     const int32_t slot = slots_.strides[tensor][at];
     if (slot >= 0) {
-      text += " + r" + std::to_string(loop) + " * " + integer(slot);
+      const bool isLater = row > 0 && loop + 1 == kernel_.serialLoops;
+      const std::string r = "r" + std::to_string(loop);
+      text += " + " + (isLater ? infix("(" + r, " + ", std::to_string(row) + ")") : r) + " * " +
+              integer(slot);
     }
   }
   return text;
@@ -158,7 +187,7 @@ std::set<int32_t> CpuPrinter::tensorsOf(const LoopPass& pass) const {
   return tensors;
 }
 
-void CpuPrinter::chunks(const LoopPass& pass) {
+void CpuPrinter::chunks(const LoopPass& pass, int rows) {
   const bool streams =
       std::ranges::any_of(pass.stores, [&](const LoopStore& s) { return streamsStore(s); });
   const bool prefetches =
@@ -178,7 +207,9 @@ void CpuPrinter::chunks(const LoopPass& pass) {
                              : step == Step::Unit
                                  ? " + base"
                                  : " + base * " + integer(slots_.strides[tensor].back());
-    pointer('b', tensor, name('a', i) + serialOffset(tensor) + lane);
+    for (int row = 0; row < rows; ++row) {
+      pointer('b', tensor, name('a', i) + serialOffset(tensor, row) + lane, row);
+    }
   }
   for (const LoopStore& store : pass.stores) {
     const auto tensor = static_cast<size_t>(store.tensor);
@@ -192,7 +223,17 @@ void CpuPrinter::chunks(const LoopPass& pass) {
     prefetchNext();
   }
   pointerLetter_ = 'b';
-  if (isSegmented) {
+  if (rows > 1) {
+    simd();
+    openLoop("j", "0", "m");
+    for (row_ = 0; row_ < rows; ++row_) {
+      open("");
+      elements(pass, "j");
+      close();
+    }
+    row_ = 0;
+    close();
+  } else if (isSegmented) {
     segmentPass_ = &pass;
     open("for (int64 cut = 0, stop = m; cut < m; cut = stop, stop = m)");
     segmentBegin(pass);

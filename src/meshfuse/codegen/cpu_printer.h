@@ -23,6 +23,9 @@ class CpuPrinter {
  private:
   /// Elements between two writes past the caches: the buffers of a few results stay in the level-1 cache.
   static constexpr int kChunk = 1024;
+  /// Reduced iterations that are added in one go, where little is done for each: accumulators are loaded and stored once, and as
+  /// many streams of memory are under way.
+  static constexpr int kRowsAtOnce = 4;
 
   static std::string name(char letter, int64_t index) { return letter + std::to_string(index); }
   static std::string infix(const std::string& a, const std::string& symbol, const std::string& b) {
@@ -73,7 +76,7 @@ class CpuPrinter {
 
   void body();
   std::string pointerType(size_t tensor);
-  void pointer(char letter, size_t tensor, const std::string& value);
+  void pointer(char letter, size_t tensor, const std::string& value, int row = 0);
   /// Whether a store of a pass can go past the caches.
   bool streamsStore(const LoopStore& store) const;
   bool streamsAny() const;
@@ -120,12 +123,19 @@ class CpuPrinter {
   std::string identityText(NodeId id);
   std::string combined(NodeId id, const std::string& a, const std::string& b);
   void combine(NodeId id, int lanes);
-  std::string serialOffset(size_t tensor) const;
+  std::string serialOffset(size_t tensor, int row) const;
   /// Tensors that a pass touches.
   std::set<int32_t> tensorsOf(const LoopPass& pass) const;
   /// Whether any pass reads the tensor: some are there for their layout alone.
   bool isRead(size_t tensor) const;
-  void chunks(const LoopPass& pass);
+  /// `rows`: consecutive iterations of the innermost serial loop, from its index on.
+  void chunks(const LoopPass& pass, int rows);
+  bool takesRowsAtOnce(const LoopPass& pass) const;
+  /// The address of a tensor's elements in the row that is printed.
+  std::string pointerName(size_t tensor) const {
+    return name(pointerLetter_,
+                static_cast<int64_t>(tensor + static_cast<size_t>(row_) * kernel_.tensors.size()));
+  }
   /// Asks for what the next iteration reads, a part of it in each pass, so that memory is busy while this one computes. With one
   /// pass that is the next chunk.
   void prefetchNext();
@@ -141,6 +151,7 @@ class CpuPrinter {
   int indent_ = 0;
   char pointerLetter_ = 'a';
   int passNumber_ = 0;
+  int row_ = 0;  // among those at once
   bool checksZero_ = false;
   bool checksPositions_ = false;
   const LoopPass* segmentPass_ = nullptr;  // the pass that is printed, where it goes by segments

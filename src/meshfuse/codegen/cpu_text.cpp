@@ -34,7 +34,7 @@ void CpuPrinter::line(const std::string& content) {
 }
 
 void CpuPrinter::open(const std::string& content) {
-  line(content + " {");
+  line(content.empty() ? "{" : content + " {");
   ++indent_;
 }
 
@@ -120,10 +120,11 @@ std::string CpuPrinter::pointerType(size_t tensor) {
   return (info.isOutput ? "" : "const ") + type;
 }
 
-void CpuPrinter::pointer(char letter, size_t tensor, const std::string& value) {
+void CpuPrinter::pointer(char letter, size_t tensor, const std::string& value, int row) {
   const std::string type =
       kernel_.tensors[tensor].isIndex ? "const int64" : pointerType(tensor) + "* __restrict";
-  line(type + " " + name(letter, static_cast<int64_t>(tensor)) + " = " + value + ";");
+  const size_t number = tensor + static_cast<size_t>(row) * kernel_.tensors.size();
+  line(type + " " + name(letter, static_cast<int64_t>(number)) + " = " + value + ";");
 }
 
 bool CpuPrinter::streamsStore(const LoopStore& store) const {

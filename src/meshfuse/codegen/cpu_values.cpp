@@ -90,7 +90,7 @@ std::string CpuPrinter::elementOf(const std::string& pointer, size_t tensor,
 }
 
 std::string CpuPrinter::readText(const Node& node) {
-  return elementText(node, elementOf(name(pointerLetter_, node.index), tensorOf(node)));
+  return elementText(node, elementOf(pointerName(tensorOf(node)), tensorOf(node)));
 }
 
 std::string CpuPrinter::elementText(const Node& node, const std::string& element) const {

@@ -10,8 +10,8 @@ namespace meshfuse {
 
 namespace {
 
-/// Arithmetic that is worth waking a thread for, in units of an addition on one element: some 30 microseconds.
-constexpr int64_t kThreadWork = 1536 * 1024;
+/// Arithmetic that is worth waking a thread for, in units of an addition on one element: some 10 microseconds.
+constexpr int64_t kThreadWork = 512 * 1024;
 
 /// Loops with fewer iterations make no tile, and a tile with fewer rows is not divided among threads.
 constexpr int64_t kLeastTile = 8;
