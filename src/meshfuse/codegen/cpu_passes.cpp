@@ -190,8 +190,9 @@ std::set<int32_t> CpuPrinter::tensorsOf(const LoopPass& pass) const {
 void CpuPrinter::chunks(const LoopPass& pass, int rows) {
   const bool streams =
       std::ranges::any_of(pass.stores, [&](const LoopStore& s) { return streamsStore(s); });
-  const bool prefetches =
-      !kernel_.hasLaneAccumulators() && kernel_.serialLoops == 0 && !kernel_.isTiled;
+  // What is read once comes in time by itself.
+  const bool prefetches = !kernel_.hasLaneAccumulators() && kernel_.serialLoops == 0 &&
+                          !kernel_.isTiled && kernel_.passes.size() > 1;
   const bool isSegmented = hasMasked(pass);
   const std::string size = streams || prefetches || isSegmented ? std::to_string(kChunk) : "count";
   const bool isPart = kernel_.isSplit && kernel_.isLaneReduced && kernel_.serialLoops == 0;
@@ -355,16 +356,12 @@ void CpuPrinter::prefetchNext() {
         slots_.picked[i] >= 0 || slots_.shifts[i] >= 0) {
       continue;
     }
-    std::string from = name('a', static_cast<int64_t>(i)) + " + base";
-    if (passes == 1) {
-      from += " + m";
-    } else if (tensor.parallel.empty() || tensor.parallel.back() == Step::None) {
+    if (tensor.parallel.empty() || tensor.parallel.back() == Step::None) {
       continue;
-    } else {
-      from += " + " + integer(slots_.strides[i][tensor.parallel.size() - 1]);
     }
-    const std::string share = passes == 1 ? "m" : "m / " + std::to_string(passes);
-    prefetchFrom(from, number, share, name('a', static_cast<int64_t>(i)));
+    const std::string pointer = name('a', static_cast<int64_t>(i));
+    prefetchFrom(pointer + " + base + " + integer(slots_.strides[i][tensor.parallel.size() - 1]),
+                 number, "m / " + std::to_string(passes), pointer);
   }
   close();
 }

@@ -136,8 +136,7 @@ class CpuPrinter {
     return name(pointerLetter_,
                 static_cast<int64_t>(tensor + static_cast<size_t>(row_) * kernel_.tensors.size()));
   }
-  /// Asks for what the next iteration reads, a part of it in each pass, so that memory is busy while this one computes. With one
-  /// pass that is the next chunk.
+  /// Asks for what the next iteration reads, a part of it in each pass, so that memory is busy while this one computes.
   void prefetchNext();
   void prefetchFrom(const std::string& from, size_t number, const std::string& share,
                     const std::string& pointer);
