@@ -62,6 +62,7 @@ void CpuPrinter::serialLoops(const LoopPass& pass) {
       continue;
     }
     const std::string rows = std::to_string(kRowsAtOnce);
+    open("");
     line("int64 " + r + " = " + begin + ";");
     open("for (; " + r + " + " + rows + " <= " + end + "; " + r + " += " + rows + ")");
     chunks(pass, kRowsAtOnce);
@@ -69,7 +70,7 @@ void CpuPrinter::serialLoops(const LoopPass& pass) {
     open("for (; " + r + " < " + end + "; ++" + r + ")");
   }
   chunks(pass, 1);
-  for (int32_t loop = 0; loop < kernel_.serialLoops; ++loop) {
+  for (int32_t loop = 0; loop < kernel_.serialLoops + (atOnce ? 1 : 0); ++loop) {
     close();
   }
 }
