@@ -208,3 +208,91 @@ def test_widths_of_the_call_are_bound(monkeypatch):
     ]
     for (_, a, b), (got,) in zip(calls, compare(monkeypatch, define, calls), strict=True):
         assert_same(got, -torch.nn.functional.pad(x, [a, b]))
+
+
+@pytest.mark.parametrize("dtype", ALL_TYPES, ids=str)
+def test_slices_are_read_where_they_lie(monkeypatch, dtype):
+    def define(starts: list[int], ends: list[int], rank: int) -> FusionDefinition:
+        with FusionDefinition() as fd:
+            x = fd.define_tensor([-1] * rank, dtype=dtype_of(dtype))
+            fd.add_output(same(ops.slice(x, starts, ends)))
+            rest = ops.slice(x, [1] + [0] * (rank - 1), [2000] * rank)
+            fd.add_output(same(ops.slice(rest, starts, ends)))
+        return fd
+
+    cases = [
+        ([1, 2], [4, 6], (5, 7)),
+        ([0, 3], [9, 4], (5, 7)),
+        ([0, 0, 1], [3, 4, 1025], (3, 4, 1030)),
+        ([0, 0], [2, 0], (3, 4)),
+        ([0, 1], [1, 2], (1, 3)),
+        ([2, 1], [3, 2], (3, 0)),
+        ([1], [40], (33,)),
+    ]
+    for starts, ends, sizes in cases if dtype in (torch.float32, torch.bfloat16) else cases[:2]:
+        x = numbers(sizes, dtype)
+        turned = x.permute(*reversed(range(x.dim()))).contiguous()
+        calls = [
+            [x],
+            [turned.permute(*reversed(range(x.dim())))],
+            [torch.stack([x, x], -1)[..., 0]],
+        ]
+        where = tuple(slice(start, end) for start, end in zip(starts, ends, strict=True))
+        results = compare(monkeypatch, partial(define, starts, ends, x.dim()), calls)
+        for part, inner in results:
+            if dtype not in FLOAT8:
+                assert_same(part, x[where])
+                assert_same(inner, x[1:][where])
+
+
+def test_slices_of_one_tensor_are_one_kernel(monkeypatch):
+    """Differences of neighbours, and a gated unit whose halves are slices of what a kernel made."""
+
+    def differences() -> FusionDefinition:
+        with FusionDefinition() as fd:
+            x = fd.define_tensor([-1, -1])
+            size = ops.shape(x)
+            later, earlier = (
+                ops.slice(x, [0, 1], [size[0], size[1]]),
+                ops.slice(x, [0, 0], [size[0], ops.sub(size[1], 1)]),
+            )
+            difference = ops.sub(later, earlier)
+            fd.add_output(difference)
+            fd.add_output(ops.sum(ops.mul(difference, difference), [1]))
+        return fd
+
+    def gated() -> FusionDefinition:
+        with FusionDefinition() as fd:
+            x = ops.mul(fd.define_tensor([6, 64]), 0.5)
+            halves = [ops.slice(x, [0, 32 * half], [6, 32 * half + 32]) for half in range(2)]
+            fd.add_output(ops.mul(ops.relu(halves[0]), halves[1]))
+        return fd
+
+    batches = [[numbers(sizes, torch.float32)] for sizes in [(4, 9), (3, 1100), (1, 2), (2, 1)]]
+    for (x,), (difference, squares) in zip(
+        batches, compare(monkeypatch, differences, batches), strict=True
+    ):
+        assert_same(difference, x.diff(dim=1))
+        torch.testing.assert_close(squares, x.diff(dim=1).square().sum(1))
+    x = numbers((6, 64), torch.float32)
+    ((got,),) = compare(monkeypatch, gated, [[x]])
+    assert_same(got, (x[:, :32] * 0.5).relu() * (x[:, 32:] * 0.5))
+
+
+def test_slices_that_others_read_are_views(monkeypatch):
+    monkeypatch.setenv("MESHFUSE_COMPILE", "1")
+    with FusionDefinition() as fd:
+        x, weight = fd.define_tensor([5, 8]), fd.define_tensor([3, 4])
+        part = ops.slice(x, [0, 2], [5, 5])
+        fd.add_output(part)
+        fd.add_output(ops.exp(part))
+        fd.add_output(ops.matmul(part, weight))
+        fd.add_output(ops.slice(ops.slice(x, [1, 0], [5, 8]), [0, 1], [2, 3]))
+    a, w = torch.randn(5, 8), torch.randn(3, 4)
+    part, power, product, inner = fd.execute([a, w])
+    assert sorted(calls_of(fd)) == ["matmul", "slice", "slice", "slice"]
+    for view, wanted in ((part, a[:, 2:5]), (inner, a[1:][:2, 1:3])):
+        assert (view.data_ptr(), view.stride()) == (wanted.data_ptr(), wanted.stride())
+        assert torch.equal(view, wanted)
+    torch.testing.assert_close(power, a[:, 2:5].exp())
+    torch.testing.assert_close(product, a[:, 2:5] @ w)

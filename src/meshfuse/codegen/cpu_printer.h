@@ -1,5 +1,5 @@
-// Prints a kernel of loop IR as C++: what cpu_text.cpp (the kernel), cpu_values.cpp (its values) and cpu_passes.cpp (its passes)
-// share.
+// Prints a kernel of loop IR as C++: what cpu_text.cpp (the kernel), cpu_values.cpp (its values), cpu_passes.cpp (its passes) and
+// cpu_segments.cpp (those by segments) share.
 #pragma once
 
 #include <cstdint>

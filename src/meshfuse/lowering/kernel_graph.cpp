@@ -169,7 +169,7 @@ class GraphBuilder : private NodeBuilder {
       const ShiftPath path{{call.expr, i}};
       GraphPart part{tensors[i], {}};
       for (size_t dim = 0; dim < map.inputs[i].size(); ++dim) {
-        if (map.inputs[i][dim] != map.outputs.front()[dim]) {
+        if (body != Body::Slice && map.inputs[i][dim] != map.outputs.front()[dim]) {
           std::vector<int64_t> strides(map.inputs[i].size(), 0);
           strides[dim] = 1;
           DimLoops loops(strides.size());
@@ -200,7 +200,7 @@ class GraphBuilder : private NodeBuilder {
                       : read(std::move(tensor), NodeKind::Read, {});
     }
     const Expr& expr = fusion_.expr(definition);
-    if (isSlice(expr)) {
+    if (loopFormOf(*expr.op).body == Body::Slice) {
       path.push_back({definition, 0});
       return shiftedValue(std::get<ValId>(expr.args[0]), call, loops, std::move(path), isInside);
     }

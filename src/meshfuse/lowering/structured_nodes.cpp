@@ -103,6 +103,7 @@ NodeId structuredNode(NodeBuilder& builder, const ElementCall& call) {
     case Body::Take:
     case Body::Select:
     case Body::Embedding:
+    case Body::Slice:
     case Body::Pad:
     case Body::Cat:
       break;  // reads, which the graph keeps

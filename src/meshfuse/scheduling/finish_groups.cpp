@@ -83,7 +83,7 @@ std::vector<uint32_t> Segmenter::narrowResults(const GroupDraft& draft,
 
 bool Segmenter::isView(const Expr& expr) const {
   const LoopForm form = loopFormOf(*expr.op);
-  return form.cost == LoopForm::Cost::Nothing && !readsShifted(form.body);
+  return form.cost == LoopForm::Cost::Nothing && form.body != Body::Pad && form.body != Body::Cat;
 }
 
 std::vector<uint32_t> Segmenter::outsideViews(const GroupDraft& draft) const {

@@ -26,7 +26,8 @@ enum class Body : uint8_t {
   Take,  // an element of the first operand, at the position along a dimension that another operand holds
   Select,     // … where a negative position counts from the end
   Embedding,  // an element of the second operand's row that the first holds
-  Pad,        // an element of the operand, or a number beyond its ends
+  Slice,      // an element of the operand, so far from the output's position
+  Pad,        // … or a number beyond its ends
   Cat,        // an element of one of the operands, by the position
 };
 

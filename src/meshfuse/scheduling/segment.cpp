@@ -47,7 +47,9 @@ void Segmenter::addExpr(uint32_t index) {
   if (call && readsShifted(call->form.body)) {
     call->fromMemory = absorption_->sourcesOf(id);
     std::erase_if(call->fromMemory, [&](ValId val) { return !fusion_.val(val).isTensor(); });
-    if (std::ranges::any_of(absorbed, [&](ExprId each) { return !isSlice(fusion_.expr(each)); })) {
+    if (std::ranges::any_of(absorbed, [&](ExprId each) {
+          return loopFormOf(*fusion_.expr(each).op).body != Body::Slice;
+        })) {
       call->form.cost = LoopForm::Cost::Something;
     }
   }

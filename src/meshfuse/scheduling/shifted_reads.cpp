@@ -36,8 +36,6 @@ std::vector<ValId> tensorsOf(const Fusion& fusion, const Expr& expr) {
   return tensors;
 }
 
-bool isSlice(const Expr& expr) noexcept { return expr.op->name == "slice"; }
-
 std::vector<int64_t> shiftsOf(const Fusion& fusion, ShiftStep step) {
   const Expr& expr = fusion.expr(step.call);
   const std::vector<ValId> tensors = tensorsOf(fusion, expr);
@@ -84,26 +82,30 @@ Absorption::Absorption(const Fusion& fusion, const std::vector<bool>& isNeeded,
     if (isUsed(expr) && readsShifted(loopFormOf(*expr.op).body) &&
         kernelShapeOf(fusion, ExprId{i})) {
       size_t left = kMostAbsorbed;
-      absorbInto(ExprId{i}, left);
+      absorbInto(ExprId{i}, isSlice(ExprId{i}), left);
     }
   }
 }
 
-void Absorption::absorbInto(ExprId call, size_t& left) {
+bool Absorption::isSlice(ExprId expr) const {
+  return loopFormOf(*fusion_.expr(expr).op).body == Body::Slice;
+}
+
+void Absorption::absorbInto(ExprId call, bool slicesOnly, size_t& left) {
   for (ValId val : tensorsOf(fusion_, fusion_.expr(call))) {
     const ExprId definition = fusion_.val(val).definition;
     if (left > 0 && definition != kNoExpr && useCount_[indexOf(val)] == 1 &&
-        canAbsorb(definition)) {
+        (slicesOnly ? isSlice(definition) : canAbsorb(definition))) {
       --left;
       isAbsorbed_[indexOf(definition)] = true;
-      absorbInto(definition, left);
+      absorbInto(definition, slicesOnly, left);
     }
   }
 }
 
 bool Absorption::canAbsorb(ExprId id) const {
   const Expr& expr = fusion_.expr(id);
-  if (isSlice(expr)) {
+  if (isSlice(id)) {
     return true;
   }
   const std::optional<CallShape> shape = kernelShapeOf(fusion_, id);

@@ -1,4 +1,5 @@
-// Operations that read operands at other positions than the output's: pad and cat, and the calls that are computed on the way.
+// Operations that read operands at other positions than the output's: slice, pad and cat, and the calls that are computed on the
+// way.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +21,9 @@ struct ShiftStep {
 /// Shifts one after the other, that of the call which makes the output first.
 using ShiftPath = std::vector<ShiftStep>;
 
-inline bool readsShifted(Body body) noexcept { return body == Body::Pad || body == Body::Cat; }
-
-/// Whether a call gives a part of its operand: that is a shift without ends.
-bool isSlice(const Expr& expr) noexcept;
+inline bool readsShifted(Body body) noexcept {
+  return body == Body::Slice || body == Body::Pad || body == Body::Cat;
+}
 
 /// By dimension: what is added to a position in the call's output for the one in the operand.
 std::vector<int64_t> shiftsOf(const Fusion& fusion, ShiftStep step);
@@ -31,8 +31,8 @@ std::vector<int64_t> shiftsOf(const Fusion& fusion, ShiftStep step);
 /// The tensors among a call's arguments, in order.
 std::vector<ValId> tensorsOf(const Fusion& fusion, const Expr& expr);
 
-/// Which calls are computed where a pad or cat reads their results, and nowhere else: slices, and cheap pointwise ones without
-/// broadcasting, each with one user. What they read lies in memory.
+/// Which calls are computed where a slice, pad or cat reads their results, and nowhere else: slices, and for a pad or cat cheap
+/// pointwise ones without broadcasting, each with one user. What they read lies in memory.
 class Absorption {
  public:
   /// `isNeeded` and `isResult` are by value.
@@ -48,12 +48,13 @@ class Absorption {
   void release(ExprId call);
 
  private:
+  bool isSlice(ExprId expr) const;
   bool canAbsorb(ExprId expr) const;
   /// What is absorbed is computed for every element of the output, and counts as one call of the kernel: no more than a few.
   static constexpr size_t kMostAbsorbed = 16;
 
-  /// Up to `left` more.
-  void absorbInto(ExprId call, size_t& left);
+  /// Up to `left` more; only slices where `slicesOnly`.
+  void absorbInto(ExprId call, bool slicesOnly, size_t& left);
   void visit(ExprId call, std::vector<ExprId>& absorbed, std::vector<ValId>& sources) const;
 
   const Fusion& fusion_;

@@ -2,6 +2,6 @@
 
 namespace meshfuse::ops::slice {
 
-LoopForm loopForm() { return LoopForm::call(); }
+LoopForm loopForm() { return LoopForm::elementwise(Body::Slice, LoopForm::Cost::Nothing); }
 
 }  // namespace meshfuse::ops::slice
