@@ -112,13 +112,13 @@ BoundProgram::BoundProgram(const Fusion& fusion, std::span<const ArgView> args,
         tiered_ = TieredProgram::start(concrete, std::move(layouts), classes);
       } else {
         const BlockingScope scope(context.blocking);
-        compiled_ = compile(concrete, std::move(layouts), context.rank, *classes);
+        compiled_ = compile(concrete, layouts, context.rank, *classes);
       }
     }
   }
-  if (elementwise_) {
-    elementwiseFusion_ = std::move(concrete);
-  } else if (!compiled_) {
+  if (elementwise_ || compiled_) {
+    compiledFusion_ = std::move(concrete);
+  } else {
     program_.emplace(std::move(concrete), std::vector<int64_t>{context.rank});
   }
 }
@@ -175,7 +175,7 @@ void BoundProgram::checkWrittenTogether(std::span<const ArgView> args,
 }
 
 const Fusion& BoundProgram::fusion() const {
-  return elementwise_ ? *elementwiseFusion_ : compiled_ ? compiled_->fusion() : program_->fusion();
+  return compiledFusion_ ? *compiledFusion_ : program_->fusion();
 }
 
 std::vector<ShardingId> BoundProgram::outputShardings() const {

@@ -93,8 +93,8 @@ class BoundProgram {
   std::vector<uint32_t> writtenInputs_;
   std::vector<int32_t> packedResults_;  // as of packedResults()
   std::optional<ElementwiseProgram> elementwise_;
-  /// What the loop computes, for people; a Program has its own.
-  std::optional<Fusion> elementwiseFusion_;
+  /// What is computed, where program_ doesn't have it.
+  std::optional<Fusion> compiledFusion_;
   std::optional<HostProgram> compiled_;
   /// Beside program_, which runs the calls until it is ready.
   std::shared_ptr<TieredProgram> tiered_;

@@ -9,12 +9,15 @@
 
 #include "meshfuse/base/error.h"
 #include "meshfuse/ir/print.h"
+#include "meshfuse/ir/verify.h"
 #include "meshfuse/runtime/call_layouts.h"
 #include "meshfuse/runtime/kernel_library.h"
-#include "meshfuse/runtime/memory_plan.h"
 #include "meshfuse/runtime/pass_runner.h"
+#include "meshfuse/runtime/place_tensors.h"
+#include "meshfuse/scheduling/clean.h"
 #include "meshfuse/scheduling/loop_form.h"
 #include "meshfuse/scheduling/segment.h"
+#include "meshfuse/scheduling/violations.h"
 
 namespace meshfuse {
 
@@ -105,7 +108,8 @@ std::vector<ClassGroup> templatesOf(const Fusion& fusion, std::vector<Group> gro
 }
 
 /// The groups as steps, kernels as launches whose code may be missing.
-void bindGroups(ProgramClass& programClass, HostProgram::Parts& parts) {
+void bindGroups(ProgramClass& programClass, HostProgram::Parts& parts,
+                std::vector<std::string>* violations) {
   const CacheSizes caches = cachesOfHost();
   const Fusion& fusion = parts.fusion;
   CallLayouts calls(fusion, parts.rank);
@@ -115,7 +119,7 @@ void bindGroups(ProgramClass& programClass, HostProgram::Parts& parts) {
       step.kind = HostStepKind::Launch;
       step.launch = parts.launches.size();
       calls.settle(group.kernel, parts.layouts);
-      parts.launches.push_back(bindKernel(fusion, group.kernel, parts.layouts, caches));
+      parts.launches.push_back(bindKernel(fusion, group.kernel, parts.layouts, caches, violations));
     } else {
       step.kind = group.kind == GroupKind::Call ? HostStepKind::Call : HostStepKind::Reshard;
       step.expr = group.expr;
@@ -156,101 +160,16 @@ std::string launchesText(const std::vector<KernelLaunch>& launches, bool withTex
   return text;
 }
 
-/// Uses of each value: which steps, and whether only kernels know it.
-struct Use {
-  int32_t first = -1;
-  int32_t last = -1;
-  bool byKernel = false;
-  bool byCall = false;
-};
-
-std::vector<Use> usesOf(const HostProgram::Parts& parts) {
-  std::vector<Use> uses(parts.fusion.vals().size());
-  const auto note = [&](ValId val, int32_t step, bool isCall) {
-    Use& use = uses[indexOf(val)];
-    use.first = use.first < 0 ? step : use.first;
-    use.last = step;
-    use.byCall = use.byCall || isCall;
-    use.byKernel = use.byKernel || !isCall;
-  };
-  for (size_t i = 0; i < parts.steps.size(); ++i) {
-    const auto at = static_cast<int32_t>(i);
-    const HostStep& step = parts.steps[i];
-    if (step.kind == HostStepKind::Launch) {
-      for (ValId val : parts.launches[step.launch].tensors) {
-        note(val, at, false);
-      }
-      for (ValId val : parts.launches[step.launch].numbers) {
-        note(val, at, true);
-      }
-      continue;
-    }
-    const Expr& expr = parts.fusion.expr(step.expr);
-    for (ValId val : inputsOf(expr)) {
-      note(val, at, true);
-    }
-    for (ValId val : expr.outputs) {
-      note(val, at, true);
+/// The layouts of the arguments, in a cleaned fusion as in the one that it was made of.
+TensorLayouts layoutsOf(const Fusion& cleaned, const Fusion& fusion,
+                        const TensorLayouts& arguments) {
+  TensorLayouts layouts(cleaned.vals().size());
+  for (size_t i = 0; i < cleaned.inputs().size(); ++i) {
+    if (arguments.isKnown(fusion.inputs()[i])) {
+      layouts.set(cleaned.inputs()[i], arguments[fusion.inputs()[i]]);
     }
   }
-  return uses;
-}
-
-/// Decides where tensors are, and when values that calls know are dropped. `sharesMemory`: intermediates whose lives do not
-/// overlap may lie in one place.
-void placeTensors(HostProgram::Parts& parts, bool sharesMemory) {
-  const Fusion& fusion = parts.fusion;
-  std::vector<bool> isResult(fusion.vals().size(), false);
-  forEachResult(
-      fusion, [&](ValId output) { isResult[indexOf(output)] = true; },
-      [&](const InputWrite& write) { isResult[indexOf(write.value)] = true; });
-  const std::vector<Use> uses = usesOf(parts);
-  std::vector<int64_t> argumentOf(fusion.vals().size(), -1);
-  for (size_t i = 0; i < fusion.inputs().size(); ++i) {
-    argumentOf[indexOf(fusion.inputs()[i])] = static_cast<int64_t>(i);
-  }
-  std::vector<Lifetime> lifetimes;
-  std::vector<size_t> temporaries;
-  for (size_t i = 0; i < uses.size(); ++i) {
-    const ValId val{static_cast<uint32_t>(i)};
-    if (uses[i].first < 0) {
-      continue;
-    }
-    if (fusion.val(val).isTensor() && uses[i].byKernel) {
-      TensorPlace place;
-      if (argumentOf[i] >= 0) {
-        place = {TensorPlace::Kind::Argument, argumentOf[i]};
-      } else if (!isResult[i] && !uses[i].byCall) {
-        place = {TensorPlace::Kind::Temporary, 0};
-        int64_t bytes = bytesOf(fusion.val(val).dtype());
-        for (int64_t size : parts.layouts[val].sizes) {
-          bytes *= size;
-        }
-        lifetimes.push_back({bytes, sharesMemory ? uses[i].first : 0,
-                             sharesMemory ? uses[i].last : static_cast<int32_t>(uses.size())});
-        temporaries.push_back(parts.places.size());
-      }
-      parts.places.emplace_back(val, place);
-    }
-    if (uses[i].byCall && !isResult[i]) {
-      parts.steps[static_cast<size_t>(uses[i].last)].frees.push_back(val);
-    }
-  }
-  const MemoryPlan plan = planMemory(lifetimes);
-  for (size_t i = 0; i < temporaries.size(); ++i) {
-    parts.places[temporaries[i]].second.index = plan.offsets[i];
-  }
-  parts.temporaryBytes = plan.bytes;
-}
-
-std::string placesText(const HostProgram::Parts& parts) {
-  std::string text = "intermediates: " + std::to_string(parts.temporaryBytes) + " bytes\n";
-  for (const auto& [val, place] : parts.places) {
-    if (place.kind == TensorPlace::Kind::Temporary) {
-      text += parts.fusion.nameOf(val) + " at " + std::to_string(place.index) + "\n";
-    }
-  }
-  return text;
+  return layouts;
 }
 
 }  // namespace
@@ -273,39 +192,45 @@ bool isCompilable(const Fusion& fusion, std::span<const ArgView> args) {
          !(std::ranges::any_of(args, repeats) && hasReduction(fusion));
 }
 
-std::optional<HostProgram> compile(Fusion& fusion, TensorLayouts&& arguments, int64_t rank,
-                                   ProgramClasses& classes) {
+std::optional<HostProgram> compile(const Fusion& fusion, const TensorLayouts& arguments,
+                                   int64_t rank, ProgramClasses& classes) {
   PassRunner passes;
-  const std::shared_ptr<ProgramClass> programClass = classes.get(classKeyOf(fusion));
+  HostProgram::Parts parts;
+  parts.rank = rank;
+  parts.fusion = passes.isSkipped("clean")
+                     ? fusion
+                     : passes.run("clean", [&] { return clean(fusion); }, print, violations);
+  parts.layouts = layoutsOf(parts.fusion, fusion, arguments);
+  const std::shared_ptr<ProgramClass> programClass = classes.get(classKeyOf(parts.fusion));
   // Sizes of one class are compiled one after the other: the second finds the first one's kernels.
   const std::scoped_lock lock(programClass->mutex);
   if (programClass->groups.empty()) {
     std::vector<Group> groups = passes.run(
-        "segment", [&] { return segment(fusion); },
-        [&](const std::vector<Group>& result) { return groupsText(fusion, result); });
-    programClass->groups = templatesOf(fusion, std::move(groups));
+        "segment", [&] { return segment(parts.fusion); },
+        [&](const std::vector<Group>& result) { return groupsText(parts.fusion, result); },
+        [&](const std::vector<Group>& result) { return groupViolations(parts.fusion, result); });
+    programClass->groups = templatesOf(parts.fusion, std::move(groups));
   }
   const auto isKernel = [](const ClassGroup& group) { return group.kind == GroupKind::Kernel; };
   if (std::ranges::none_of(programClass->groups, isKernel)) {
     return std::nullopt;
   }
-  HostProgram::Parts parts;
-  parts.rank = rank;
-  parts.layouts = std::move(arguments);
-  parts.fusion = std::move(fusion);
+  std::vector<std::string> broken;
   passes.run(
-      "schedule", [&] { return bindGroups(*programClass, parts), 0; },
-      [&](int) { return launchesText(parts.launches, false); });
+      "schedule",
+      [&] { return bindGroups(*programClass, parts, passes.verifies() ? &broken : nullptr), 0; },
+      [&](int) { return launchesText(parts.launches, false); }, [&](int) { return broken; });
   const bool isBuilt = passes.run(
       "build", [&] { return build(parts.launches); },
-      [&](bool) { return launchesText(parts.launches, true); });
+      [&](bool) { return launchesText(parts.launches, true); },
+      [](bool) { return std::vector<std::string>(); });
   if (!isBuilt) {
-    fusion = std::move(parts.fusion);
     return std::nullopt;
   }
   passes.run(
       "memory", [&] { return placeTensors(parts, !passes.isSkipped("memory")), 0; },
-      [&](int) { return placesText(parts); });
+      [&](int) { return placesText(parts); }, [&](int) { return placeViolations(parts); });
+  passes.printTimes();
   return HostProgram(std::move(parts));
 }
 

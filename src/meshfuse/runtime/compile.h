@@ -18,9 +18,10 @@ bool isCompilable(const Fusion& fusion, std::span<const ArgView> args);
 TensorLayouts argumentLayouts(const Fusion& fusion, std::span<const ArgView> args);
 
 /// The program of `fusion` (constant extents, shardings settled) for arguments with these layouts on the rank with that linear
-/// mesh index. `classes` are those of the definition, which later sizes find kernels in. The fusion is moved into the program.
-/// nullopt, and the fusion as it was, where nothing is to be compiled: no call that a kernel computes, or no compiler on the machine.
-std::optional<HostProgram> compile(Fusion& fusion, TensorLayouts&& arguments, int64_t rank,
-                                   ProgramClasses& classes);
+/// mesh index. `classes` are those of the definition, which later sizes find kernels in. The program's own fusion is a cleaned one,
+/// with the same inputs and results. nullopt where nothing is to be compiled: no call that a kernel computes, or no compiler on
+/// the machine.
+std::optional<HostProgram> compile(const Fusion& fusion, const TensorLayouts& arguments,
+                                   int64_t rank, ProgramClasses& classes);
 
 }  // namespace meshfuse

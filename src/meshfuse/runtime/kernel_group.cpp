@@ -7,9 +7,11 @@
 #include "meshfuse/codegen/cpu_text.h"
 #include "meshfuse/lowering/kernel_integers.h"
 #include "meshfuse/lowering/loop_kernel.h"
+#include "meshfuse/lowering/violations.h"
 #include "meshfuse/ops/infer.h"
 #include "meshfuse/ops/pointwise.h"
 #include "meshfuse/scheduling/loop_form.h"
+#include "meshfuse/scheduling/violations.h"
 
 namespace meshfuse {
 
@@ -132,7 +134,8 @@ KernelTemplate kernelTemplate(const Fusion& fusion, Group group) {
 
 namespace {
 
-std::shared_ptr<KernelVariant> variantFor(KernelTemplate& kernel, const Schedule& schedule) {
+std::shared_ptr<KernelVariant> variantFor(KernelTemplate& kernel, const Schedule& schedule,
+                                          std::vector<std::string>* violations) {
   std::vector<int32_t> structure = structureOf(schedule);
   for (const std::shared_ptr<KernelVariant>& variant : kernel.variants) {
     if (variant->structure == structure) {
@@ -140,6 +143,10 @@ std::shared_ptr<KernelVariant> variantFor(KernelTemplate& kernel, const Schedule
     }
   }
   const LoopKernel loops = lower(kernel.graph, schedule);
+  if (violations != nullptr) {
+    const std::vector<std::string> broken = loopViolations(loops);
+    violations->insert(violations->end(), broken.begin(), broken.end());
+  }
   auto variant = std::make_shared<KernelVariant>();
   variant->structure = std::move(structure);
   variant->schedule = toText(schedule);
@@ -188,9 +195,13 @@ BoundReads shiftsAndSizes(const Fusion& fusion, const KernelGraph& graph,
 }  // namespace
 
 KernelLaunch bindKernel(const Fusion& fusion, KernelTemplate& kernel, const TensorLayouts& layouts,
-                        const CacheSizes& caches) {
+                        const CacheSizes& caches, std::vector<std::string>* violations) {
   const Nest nest = nestOf(fusion, kernel, layouts);
   const Schedule schedule = chooseSchedule(nest, caches);
+  if (violations != nullptr) {
+    const std::vector<std::string> broken = scheduleViolations(nest, schedule);
+    violations->insert(violations->end(), broken.begin(), broken.end());
+  }
   KernelLaunch launch;
   for (const auto* tensors : {&kernel.graph.reads, &kernel.graph.writes}) {
     for (const GraphTensor& tensor : *tensors) {
@@ -202,7 +213,7 @@ KernelLaunch bindKernel(const Fusion& fusion, KernelTemplate& kernel, const Tens
   launch.seeds = kernel.graph.seeds;
   launch.bytes = bytesOf(nest);
   launch.mayFail = kernel.divides;
-  launch.kernel = variantFor(kernel, schedule);
+  launch.kernel = variantFor(kernel, schedule, violations);
   BoundReads reads = shiftsAndSizes(fusion, kernel.graph, layouts);
   const bool isEmpty = std::ranges::count(nest.extents, 0) != 0;
   for (const GraphTensor& read : kernel.graph.reads) {

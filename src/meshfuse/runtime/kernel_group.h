@@ -95,8 +95,9 @@ struct KernelLaunch {
   std::shared_ptr<KernelVariant> kernel;  // its code may be missing yet
 };
 
-/// The launch of a group whose tensors have these layouts. Adds a variant where none is like the schedule.
+/// The launch of a group whose tensors have these layouts. Adds a variant where none is like the schedule. `violations`, where
+/// it is given, gets what is wrong with the schedule and the loops, in words.
 KernelLaunch bindKernel(const Fusion& fusion, KernelTemplate& kernel, const TensorLayouts& layouts,
-                        const CacheSizes& caches);
+                        const CacheSizes& caches, std::vector<std::string>* violations = nullptr);
 
 }  // namespace meshfuse

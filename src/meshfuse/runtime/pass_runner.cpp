@@ -19,6 +19,7 @@ struct PassName {
 
 /// Every pass, in the order of compile.cpp.
 constexpr auto kPasses = std::to_array<PassName>({
+    {"clean", true},
     {"segment", false},
     {"schedule", false},
     {"build", false},
@@ -34,13 +35,16 @@ std::vector<std::string> listIn(const char* variable, bool isSkipping) {
     const std::string_view name = rest.substr(0, comma);
     const auto pass = std::ranges::find(kPasses, name, &PassName::name);
     const bool isKnown = isSkipping ? pass != kPasses.end() && pass->canBeSkipped
-                                    : pass != kPasses.end() || name == "all";
+                                    : pass != kPasses.end() || name == "all" || name == "time";
     if (!isKnown) {
       std::vector<std::string> known;
       for (const PassName& each : kPasses) {
         if (!isSkipping || each.canBeSkipped) {
           known.emplace_back(each.name);
         }
+      }
+      if (!isSkipping) {
+        known.insert(known.end(), {"time", "all"});
       }
       throwUser(ErrorKind::Value,
                 {variable, "the variable lists passes of the compiler",
@@ -52,10 +56,47 @@ std::vector<std::string> listIn(const char* variable, bool isSkipping) {
   return names;
 }
 
+bool isVerifying() {
+  const char* value = std::getenv("MESHFUSE_VERIFY");
+  if (value == nullptr) {
+#ifdef NDEBUG
+    return false;
+#else
+    return true;
+#endif
+  }
+  const std::string_view text = value;
+  if (text != "0" && text != "1") {
+    throwUser(ErrorKind::Value,
+              {"MESHFUSE_VERIFY", "the variable is 0 or 1", "got '" + std::string(text) + "'",
+               "set it to 1 to check what each pass of the compiler gives"});
+  }
+  return text == "1";
+}
+
 }  // namespace
 
 PassRunner::PassRunner()
-    : printed_(listIn("MESHFUSE_PRINT", false)), skipped_(listIn("MESHFUSE_SKIP", true)) {}
+    : printed_(listIn("MESHFUSE_PRINT", false)),
+      skipped_(listIn("MESHFUSE_SKIP", true)),
+      verifies_(isVerifying()) {}
+
+void PassRunner::refuse(std::string_view name, const std::vector<std::string>& violations) {
+  if (!violations.empty()) {
+    throwInternal("the pass '" + std::string(name) +
+                  "' gives what is right: " + joinText(violations, "; "));
+  }
+}
+
+void PassRunner::printTimes() const {
+  if (std::ranges::find(printed_, "time") == printed_.end()) {
+    return;
+  }
+  std::fprintf(stderr, "--- time\n");
+  for (const PassTime& time : times_) {
+    std::fprintf(stderr, "%s: %.3f ms\n", time.name.c_str(), time.seconds * 1e3);
+  }
+}
 
 bool PassRunner::isSkipped(std::string_view name) const {
   return std::ranges::find(skipped_, name) != skipped_.end();

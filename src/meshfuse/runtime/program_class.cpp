@@ -59,6 +59,9 @@ std::vector<uint64_t> classKeyOf(const Fusion& concrete) {
   ExtentNames names;
   for (const Val& val : concrete.vals()) {
     if (!val.isTensor()) {
+      // Numbers that are known stand in kernels by their values.
+      const std::optional<Scalar>& constant = val.scalar().constant;
+      key.push_back(constant ? hashMix(constant->hash(), static_cast<uint64_t>(val.dtype())) : 0);
       continue;
     }
     const TensorType& type = val.tensor();
@@ -87,13 +90,14 @@ std::vector<uint64_t> classKeyOf(const Fusion& concrete) {
       }
     }
   }
-  // Numbers that sizes depend on stand in calls by their values.
+  // Which calls are made twice may depend on sizes, and numbers that these depend on stand in calls by their values.
   for (const Expr& expr : concrete.exprs()) {
     uint64_t word = reinterpret_cast<uintptr_t>(expr.op);
     for (const Arg& arg : expr.args) {
       if (const Scalar* number = std::get_if<Scalar>(&arg)) {
         word = hashMix(word, number->hash());
       }
+      forEachVal(arg, [&](ValId val) { word = hashMix(word, indexOf(val)); });
     }
     key.push_back(hashMix(word, loopsWordOf(concrete, expr)));
   }

@@ -42,7 +42,7 @@ std::shared_ptr<TieredProgram> TieredProgram::start(Fusion fusion, TensorLayouts
 
 void TieredProgram::compileNow() noexcept {
   try {
-    compiled_ = compile(*fusion_, std::move(*arguments_), 0, *classes_);
+    compiled_ = compile(*fusion_, *arguments_, 0, *classes_);
     if (compiled_) {
       ready_.store(&*compiled_, std::memory_order_release);
     }
