@@ -109,6 +109,17 @@ MESHFUSE_DEVICE bool isfinite(T x) {
   }
 }
 
+// piece: hasOverflown
+/// Whether a sum is not finite. The compiler takes it for what never happens: what is done about it is to be little code.
+MESHFUSE_DEVICE bool hasOverflown(float sum) {
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_expect_with_probability)
+  return __builtin_expect_with_probability(long(!(sum - sum == 0)), 0, 1.0) != 0;
+#endif
+#endif
+  return !(sum - sum == 0);
+}
+
 // piece: isposinf isneginf
 template <class T>
 MESHFUSE_DEVICE bool isposinf(T x) {

@@ -7,7 +7,8 @@ ones may differ. An element that thereby changes between whole numbers, or betwe
 from __future__ import annotations
 
 import torch
-from programs import ERRORS, Program, operand_of
+from products import dims_of, product_in_some_order
+from programs import ERRORS, Program, Step, operand_of
 from stepwise import run_step
 from vocabulary import BINARY, INEXACT, TERNARY, UNARY
 
@@ -46,6 +47,8 @@ EXACT = ({*UNARY, *BINARY, *TERNARY, "addcmul"} - INEXACT - {"lerp"}) | {
     "uniform",
 }
 EXACT_ON_COMPLEX = EXACT - {"abs", "reciprocal", "div", "truediv", "mul", "addcmul", "sign"}
+# torch multiplies what is added by 1 + 0i, which makes NaN of an infinite part; finite numbers are the same.
+EXACT_IF_FINITE = {"add", "sub"}
 REDUCTIONS = {"sum", "prod", "var", "var_mean", "welford", "cumsum", "matmul", "linear"}
 
 
@@ -55,7 +58,9 @@ def is_inexact(op: str, operands: list, results: list[torch.Tensor]) -> bool:
     if not any(x.dtype.is_floating_point or x.dtype.is_complex for x in results):
         return False
     tensors = [x for x in operands if isinstance(x, torch.Tensor)] + results
-    return op not in (EXACT_ON_COMPLEX if any(x.dtype.is_complex for x in tensors) else EXACT)
+    if any(x.dtype.is_complex for x in tensors):
+        return op not in EXACT_ON_COMPLEX or op in EXACT_IF_FINITE
+    return op not in EXACT
 
 
 def magnitude(op: str, operands: list, result: torch.Tensor) -> torch.Tensor:
@@ -74,10 +79,18 @@ def magnitude(op: str, operands: list, result: torch.Tensor) -> torch.Tensor:
     )
 
 
+def random_direction(shape: torch.Size, generator: torch.Generator) -> torch.Tensor:
+    """From -1 to 1: often the ends, and often in between, for functions that turn around there."""
+    ends = torch.randint(-1, 2, shape, generator=generator).double()
+    inner = 2 * torch.rand(shape, generator=generator, dtype=torch.float64) - 1
+    return torch.where(torch.rand(shape, generator=generator) < 0.5, ends, inner)
+
+
 def moved(
-    op: str, operands: list, result: torch.Tensor, generator: torch.Generator, factor: float
+    step: Step, operands: list, result: torch.Tensor, generator: torch.Generator, factor: float
 ) -> torch.Tensor:
     """The result with random errors of the operation's size."""
+    op = step.op
     if op == "signbit":  # NaN has any sign
         return torch.where(
             operands[0].isnan(), torch.rand(result.shape, generator=generator) < 0.5, result
@@ -94,16 +107,17 @@ def moved(
     wide = torch.complex128 if result.dtype.is_complex else torch.float64
     value = result.to(wide)
     unit = torch.finfo(result.dtype).eps * factor
-    direction = torch.randint(-1, 2, result.shape, generator=generator).double()
+    direction = random_direction(result.shape, generator)
     if result.dtype.is_complex:
-        other = torch.randint(-1, 2, result.shape, generator=generator).double()
-        direction = torch.complex(direction, other)
+        direction = torch.complex(direction, random_direction(result.shape, generator))
         # Which parts of an overflowing number are infinite and which NaN follows from the formula.
         parts = torch.tensor([torch.inf, torch.nan, 1.0], dtype=torch.float64)
         picks = torch.randint(0, 3, (2, *result.shape), generator=generator)
         picks[0] = torch.where(picks[1] == 2, picks[0].clamp(max=1), picks[0])
         odd = torch.complex(parts[picks[0]], parts[picks[1]])
         value = torch.where(torch.isfinite(value.real) & torch.isfinite(value.imag), value, odd)
+        if op in EXACT_IF_FINITE:
+            return value.to(result.dtype)
     units = UNITS if unit < 1e-4 * factor else 1.0
     smallest = torch.finfo(result.dtype).smallest_normal * torch.finfo(result.dtype).eps
     error = value.abs() * unit * units + units * smallest
@@ -111,6 +125,8 @@ def moved(
         accumulated = unit if unit < 1e-4 * factor else 2.0**-23 * factor
         count = operands[0].numel() / max(1, result.numel())
         error = error + magnitude(op, operands, result) * accumulated * (4 + count / 16)
+    if op == "prod":
+        value = product_in_some_order(operands[0], dims_of(step.template), value, generator)
     if op in ("var", "var_mean", "welford") and not result.dtype.is_complex:
         # One algorithm gives NaN where another gives the infinity that is among the elements.
         keeps = torch.isfinite(value) | (torch.rand(result.shape, generator=generator) < 0.5)
@@ -139,7 +155,7 @@ class Stepper:
                 raise results
             if generator is not None and is_inexact(step.op, operands, results):
                 self.has_inexact = True
-                results = [moved(step.op, operands, x, generator, factor) for x in results]
+                results = [moved(step, operands, x, generator, factor) for x in results]
             values.update(zip(step.results, results, strict=True))
         return values
 

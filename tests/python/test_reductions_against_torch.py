@@ -51,6 +51,15 @@ def test_repeated_elements_are_reduced_once() -> None:
     assert time.perf_counter() - start < 1
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+def test_halves_are_multiplied_as_floats_and_rounded_once(dtype):
+    """torch rounds each factor's product, which overflows on the way to 1."""
+    x = torch.cat([torch.full((9,), 4096.0), torch.full((9,), 1 / 4096), torch.full((100,), 0.999)])
+    x = x.to(dtype)
+    (got,) = run(lambda fd, a: fd.ops.prod(a, [0]), [x])
+    check(got, x.double().prod().to(dtype))
+
+
 def product(x: torch.Tensor, dims: list[int], keepdim: bool) -> torch.Tensor:
     for dim in sorted((d % x.dim() for d in dims), reverse=True):
         x = x.prod(dim, keepdim)

@@ -2,8 +2,6 @@
 #include <set>
 
 #include "meshfuse/codegen/cpu_printer.h"
-#include "meshfuse/codegen/device_text.h"
-#include "meshfuse/codegen/number_text.h"
 #include "meshfuse/codegen/value_text.h"
 
 namespace meshfuse {
@@ -28,6 +26,7 @@ void CpuPrinter::pass(const LoopPass& pass, int number) {
     for (NodeId id : pass.folds) {
       combine(id, lanesOf(pass));
     }
+    retake(pass);
   }
   if (isCall) {
     for (NodeId id : pass.folds) {
@@ -87,69 +86,6 @@ bool CpuPrinter::takesRowsAtOnce(const LoopPass& pass) const {
   }
   return kernel_.hasLaneAccumulators() && kernel_.serialLoops > 0 && pass.stores.empty() &&
          pass.staged.empty() && pass.restored.empty() && work <= 2 * kRowsAtOnce;
-}
-
-std::string CpuPrinter::partialOf(NodeId id, const std::string& part) const {
-  const auto tensors = static_cast<int64_t>(kernel_.addressCount());
-  const std::string base = "((" + std::string(deviceComputeName(graph_.node(id).compute)) + "*)p[" +
-                           std::to_string(tensors + 1 + splitFolds_.at(id)) + "])";
-  const std::string iteration = "(whole * " + integer(slots_.splits) + " + " + part + ")";
-  return base + "[" +
-         (kernel_.hasLaneAccumulators() ? iteration + " * " + integer(slots_.laneBlock) + " + j"
-                                        : iteration) +
-         "]";
-}
-
-void CpuPrinter::leavePartial(NodeId id) {
-  if (!kernel_.hasLaneAccumulators()) {
-    line(partialOf(id, "part") + " = " + name('f', id) + "[0];");
-    return;
-  }
-  open("for (int64 j = 0; j < count; ++j)");
-  line(partialOf(id, "part") + " = " + name('f', id) + "[j];");
-  close();
-}
-
-void CpuPrinter::takePartials(NodeId id) {
-  const std::string element = name('f', id) + (kernel_.hasLaneAccumulators() ? "[j]" : "[0]");
-  open("for (int64 each = 0; each < " + integer(slots_.splits) + "; ++each)");
-  if (kernel_.hasLaneAccumulators()) {
-    open("for (int64 j = 0; j < count; ++j)");
-  }
-  line(element + " = " + combined(id, element, partialOf(id, "each")) + ";");
-  if (kernel_.hasLaneAccumulators()) {
-    close();
-  }
-  close();
-}
-
-std::string CpuPrinter::identityText(NodeId id) {
-  const Node& node = graph_.node(id);
-  return foldIdentity(node.fold, node.compute);
-}
-
-std::string CpuPrinter::combined(NodeId id, const std::string& a, const std::string& b) {
-  const Node& node = graph_.node(id);
-  const std::string type(deviceComputeName(node.compute));
-  switch (node.fold) {
-    case ReduceKind::Product:
-      return a + " * " + b;
-    case ReduceKind::Max:
-      return "maximum<" + type + ">(" + a + ", " + b + ")";
-    case ReduceKind::Min:
-      return "minimum<" + type + ">(" + a + ", " + b + ")";
-    default:
-      return a + " + " + b;
-  }
-}
-
-void CpuPrinter::combine(NodeId id, int lanes) {
-  const std::string f = name('f', id);
-  open("for (int w = " + std::to_string(lanes / 2) + "; w > 0; w /= 2)");
-  open("for (int l = 0; l < w; ++l)");
-  line(f + "[l] = " + combined(id, f + "[l]", f + "[l + w]") + ";");
-  close();
-  close();
 }
 
 std::string CpuPrinter::serialOffset(size_t tensor, int row) const {
@@ -335,7 +271,7 @@ void CpuPrinter::elements(const LoopPass& pass, const std::string& lane) {
     const Node& node = graph_.node(id);
     const std::string f =
         name('f', id) + "[" + (kernel_.hasLaneAccumulators() ? "base + " + lane : lane) + "]";
-    line(f + " = " + combined(id, f, operandText(graph_, node.operands[0], node.compute)) + ";");
+    line(f + " = " + combined(id, f, termText(id, node.compute)) + ";");
   }
   for (const LoopStore& store : pass.stores) {
     line(elementOf(name('c', store.tensor), static_cast<size_t>(store.tensor)) + " = " +

@@ -1,5 +1,5 @@
 // Prints a kernel of loop IR as C++: what cpu_text.cpp (the kernel), cpu_values.cpp (its values), cpu_passes.cpp (its passes) and
-// cpu_segments.cpp (those by segments) share.
+// cpu_segments.cpp (those by segments), and cpu_folds.cpp (what passes accumulate) share.
 #pragma once
 
 #include <cstdint>
@@ -122,7 +122,12 @@ class CpuPrinter {
   void takePartials(NodeId id);
   std::string identityText(NodeId id);
   std::string combined(NodeId id, const std::string& a, const std::string& b);
+  /// What a fold takes of an element, in type `type`.
+  std::string termText(NodeId id, PrimType type);
   void combine(NodeId id, int lanes);
+  /// The quotients of sums, and again in double where sums have overflown.
+  void retake(const LoopPass& pass);
+  std::string quotientText(NodeId id, const std::string& fold) const;
   std::string serialOffset(size_t tensor, int row) const;
   /// Tensors that a pass touches.
   std::set<int32_t> tensorsOf(const LoopPass& pass) const;

@@ -36,7 +36,9 @@ std::string CpuPrinter::valueText(NodeId id) {
       return elementText(
           node, elementOf(name(pointerLetter_, node.index), tensorOf(node), name('y', id)));
     case NodeKind::Fold:
-      return convertedText(node.type, node.compute, foldText(id));
+      return isRetaken(node)
+                 ? name('h', id)
+                 : convertedText(node.type, node.compute, quotientText(id, foldText(id)));
     case NodeKind::Pointwise:
       if (dividesByRowValue(node)) {
         return convertedText(node.type, node.compute,

@@ -54,6 +54,26 @@ class GraphBuilder : private NodeBuilder {
     return add(std::move(node));
   }
 
+  /// The sum of `operand`, of `type`, or of its squares, by a whole number. One of floats is finite where the quotient is.
+  NodeId meanOf(NodeId operand, bool squares, NodeId count, PrimType type) {
+    const NodeId divisor = cast(cast(count, realTypeOf(type)), type);
+    if (!isFolding_ || type != PrimType::Float) {
+      return arithmetic("truediv", {sumOf(operand, squares, type), divisor}, type);
+    }
+    Node node;
+    node.kind = NodeKind::Fold;
+    node.squares = squares;
+    node.compute = type;
+    node.type = type;
+    node.operands = {operand, count};
+    return add(std::move(node));
+  }
+
+  NodeId sumOf(NodeId operand, bool squares, PrimType type) {
+    const NodeId term = squares ? arithmetic("mul", {operand, operand}, type) : operand;
+    return fold(ReduceKind::Sum, term, type, type);
+  }
+
   NodeId read(ValId val, const DimLoops& loops) {
     return read({val, fusion_.val(val).dtype(), loops}, NodeKind::Read, {});
   }
@@ -248,36 +268,32 @@ class GraphBuilder : private NodeBuilder {
     const PrimType type = graph_.node(operand).type;
     const bool isComplex = categoryOf(type) == TypeCategory::Complex;
     const PrimType wide = isComplex ? type : accumulatorOf(result);
-    const PrimType real = realTypeOf(wide);
     Node countNode;
     countNode.kind = NodeKind::Count;
     countNode.type = PrimType::Int;
     const NodeId count = add(std::move(countNode));
     const NodeId value = cast(operand, wide);
-    const NodeId elements = cast(cast(count, real), wide);
-    const NodeId mean =
-        arithmetic("truediv", {fold(ReduceKind::Sum, value, wide, wide), elements}, wide);
+    const NodeId mean = meanOf(value, /*squares=*/false, count, wide);
     const NodeId deviation = arithmetic("sub", {value, mean}, wide);
-    // Where the results differ in type, the variance of complex numbers is that of their distances.
-    const bool isMagnitude = isComplex && categoryOf(result) != TypeCategory::Complex;
-    const PrimType squareType = isMagnitude ? real : wide;
-    const NodeId square = isMagnitude ? squaredMagnitude(deviation, {wide, real})
-                                      : arithmetic("mul", {deviation, deviation}, wide);
-    const NodeId squares = fold(ReduceKind::Sum, square, squareType, squareType);
     if (form == Fold::Welford) {
       // Without elements the mean is zero, not a quotient of zeros.
       const NodeId isEmpty = pointwise("eq", {count, constant(Scalar(0), PrimType::Int)},
                                        {PrimType::Int, PrimType::Bool});
       const NodeId zero = constant(Scalar(0.0), wide);
       const NodeId average = arithmetic("where", {isEmpty, zero, mean}, wide);
-      return {cast(average, result), cast(squares, result), count};
+      return {cast(average, result), cast(sumOf(deviation, /*squares=*/true, wide), result), count};
     }
     const NodeId correction = constant(std::get<Scalar>(expr.args[2]), PrimType::Int);
     const NodeId freedom = arithmetic(
         "maximum",
         {arithmetic("sub", {count, correction}, PrimType::Int), constant(Scalar(0), PrimType::Int)},
         PrimType::Int);
-    const NodeId variance = arithmetic("truediv", {squares, cast(freedom, squareType)}, squareType);
+    // Where the results differ in type, the variance of complex numbers is that of their distances.
+    const bool isMagnitude = isComplex && categoryOf(result) != TypeCategory::Complex;
+    const PrimType real = realTypeOf(wide);
+    const NodeId variance = isMagnitude ? meanOf(squaredMagnitude(deviation, {wide, real}),
+                                                 /*squares=*/false, freedom, real)
+                                        : meanOf(deviation, /*squares=*/true, freedom, wide);
     if (form == Fold::Variance) {
       return {cast(variance, result)};
     }
@@ -321,8 +337,9 @@ int64_t workOf(const Node& node) {
   switch (node.kind) {
     case NodeKind::Pointwise:
       return workOf(pointwiseRows()[static_cast<size_t>(node.index)]);
-    case NodeKind::Cast:
     case NodeKind::Fold:
+      return node.squares ? 2 : 1;
+    case NodeKind::Cast:
     case NodeKind::Index:
     case NodeKind::Inside:
     case NodeKind::Masked:

@@ -26,10 +26,10 @@ enum class NodeKind : uint8_t {
   Constant,   // `constant`
   Pointwise,  // row `index` of pointwise.def on the operands, cast to `compute`
   Cast,       // the operand in another type
-  Fold,       // all of the operand's values along the reduced loops, made one by `fold`
-  Count,      // how many elements a Fold takes: the product of the reduced extents
-  Index,      // where in a tensor the element is, a number: `index` into indices
-  Seed,       // a random seed that comes with the call: `index` into seeds
+  Fold,  // all of the operand's values along the reduced loops, made one by `fold`, divided by a second operand if there is one
+  Count,    // how many elements a Fold takes: the product of the reduced extents
+  Index,    // where in a tensor the element is, a number: `index` into indices
+  Seed,     // a random seed that comes with the call: `index` into seeds
   Uniform,  // a random number by seed, offset and index, between two more operands; further ones only have to be computed
   Normal,   // … around the fourth operand, with the fifth as deviation
   Pick,  // an element of a tensor, `index` into reads, whose position along a dimension is the operand
@@ -45,6 +45,7 @@ struct Node {
   std::vector<NodeId> operands = {};
   PrimType compute = PrimType::Null;  // Pointwise and Fold: what operands are cast to
   ReduceKind fold = ReduceKind::Sum;  // Fold
+  bool squares = false;               // Fold: of the operand's squares
   Scalar constant = {};
   LoopMask loops = 0;
   /// How many folds have to be complete before it can be computed.
@@ -116,6 +117,12 @@ inline bool isChecked(const Node& node) noexcept { return node.kind == NodeKind:
 
 /// Whether a node is a quotient of two floats.
 bool dividesFloats(const Node& node);
+
+/// Whether a fold is a sum in Float whose quotient may be finite where the sum is not: it is taken again in Double there.
+inline bool isRetaken(const Node& node) noexcept {
+  return node.kind == NodeKind::Fold && node.compute == PrimType::Float &&
+         node.operands.size() == 2;
+}
 
 /// `add(n1, n2)`, `read 0`, `fold max(n3)`.
 std::string toText(const Node& node);

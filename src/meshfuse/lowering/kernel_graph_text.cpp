@@ -36,7 +36,8 @@ std::string toText(const Node& node) {
     case NodeKind::Cast:
       return "cast" + list;
     case NodeKind::Fold:
-      return "fold " + std::string(nameOf(node.fold)) + list;
+      return "fold " + std::string(nameOf(node.fold)) + (node.squares ? " of squares(" : "(") +
+             joinText(operands, ") / ") + (operands.size() == 1 ? ")" : "");
     case NodeKind::Count:
       return "count";
     case NodeKind::Index:

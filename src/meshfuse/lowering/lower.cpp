@@ -72,11 +72,13 @@ class Lowering {
   }
   bool variesAlongLane(NodeId id) const { return (graph().node(id).loops & lane_) != 0; }
 
-  /// Along serial loops one number takes all terms, one after the other: in Float the error would grow with their count.
+  /// Along serial loops one number takes all terms, one after the other: in Float the error would grow with their count. Only
+  /// rows that one thread has to itself are taken again where their sum overflows.
   void widenLongSums() {
     for (Node& node : kernel_.graph.nodes) {
       if (node.kind == NodeKind::Fold && node.compute == PrimType::Float &&
-          node.fold == ReduceKind::Sum && !schedule_.serial.empty()) {
+          node.fold == ReduceKind::Sum &&
+          (!schedule_.serial.empty() || (schedule_.isSplit && isRetaken(node)))) {
         node.compute = PrimType::Double;
       }
     }

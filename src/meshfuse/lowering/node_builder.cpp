@@ -20,7 +20,8 @@ NodeId NodeBuilder::add(Node node) {
     graph_.nodes.push_back(std::move(node));
     return static_cast<NodeId>(graph_.nodes.size() - 1);
   }
-  const Key key{node.kind, node.type, node.index, node.operands, node.compute, node.fold};
+  const Key key{node.kind,    node.type, node.index,  node.operands,
+                node.compute, node.fold, node.squares};
   const auto [found, isNew] = known_.emplace(key, static_cast<NodeId>(graph_.nodes.size()));
   if (isNew) {
     graph_.nodes.push_back(std::move(node));

@@ -40,7 +40,8 @@ class NodeBuilder {
   KernelGraph graph_;
 
  private:
-  using Key = std::tuple<NodeKind, PrimType, int32_t, std::vector<NodeId>, PrimType, ReduceKind>;
+  using Key =
+      std::tuple<NodeKind, PrimType, int32_t, std::vector<NodeId>, PrimType, ReduceKind, bool>;
   std::map<Key, NodeId> known_;
 };
 

@@ -219,7 +219,7 @@ class Cleaner {
                               [](const Arg& a, const Arg& b) { return isSame(a, b); })) {
         continue;
       }
-      const bool isView = loopFormOf(op).cost == LoopForm::Cost::Nothing || isSlice(call);
+      const bool isView = loopFormOf(op).cost == LoopForm::Cost::Nothing;
       if (!isView && replace(call, first.outputs)) {
         return true;
       }

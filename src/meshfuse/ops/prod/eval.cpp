@@ -14,7 +14,7 @@ std::vector<PolymorphicValue> evaluate(const EvalCall& call) {
   if (arg.dim() == 0) {
     return {at::_to_copy(arg, dtype)};
   }
-  // torch multiplies along one dimension: the reduced ones are made one, so that halves are rounded once.
+  // torch multiplies along one dimension: the reduced ones are made one, so that halves, multiplied as floats, are rounded once.
   const Ints& dims = std::get<Ints>(args[1]);
   Ints order;
   for (int64_t dim = 0; dim < arg.dim(); ++dim) {
@@ -25,7 +25,7 @@ std::vector<PolymorphicValue> evaluate(const EvalCall& call) {
   const auto kept = static_cast<int64_t>(order.size());
   order.insert(order.end(), dims.begin(), dims.end());
   const at::Tensor flat = arg.permute(order).flatten(kept);
-  const at::ScalarType compute = at::isFloat8Type(dtype) ? at::kFloat : dtype;
+  const at::ScalarType compute = at::isReducedFloatingType(dtype) ? at::kFloat : dtype;
   return {at::prod(flat, kept, /*keepdim=*/false, compute).reshape(call.outputSizes[0]).to(dtype)};
 }
 
