@@ -125,6 +125,10 @@ def moved(
         accumulated = unit if unit < 1e-4 * factor else 2.0**-23 * factor
         count = operands[0].numel() / max(1, result.numel())
         error = error + magnitude(op, operands, result) * accumulated * (4 + count / 16)
+    if op == "lerp":  # its two terms may cancel, their errors do not
+        for x in operands[:2]:
+            term = x if isinstance(x, torch.Tensor) else torch.tensor(x.value)
+            error = error + term.double().abs().nan_to_num(0, 0, 0) * unit
     if op == "prod":
         value = product_in_some_order(operands[0], dims_of(step.template), value, generator)
     if op in ("var", "var_mean", "welford") and not result.dtype.is_complex:
