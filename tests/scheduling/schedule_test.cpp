@@ -6,7 +6,7 @@
 namespace meshfuse {
 namespace {
 
-const CacheSizes kCaches{.level2Bytes = 1 << 20, .lastLevelBytes = 1 << 24, .threads = 2};
+const CostModel kCaches{.level2Bytes = 1 << 20, .lastLevelBytes = 1 << 24, .threads = 2};
 
 NestAccess reads(std::vector<int64_t> strides) { return {4, false, std::move(strides)}; }
 NestAccess writes(std::vector<int64_t> strides) { return {4, true, std::move(strides)}; }
