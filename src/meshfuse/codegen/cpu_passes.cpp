@@ -162,7 +162,7 @@ void CpuPrinter::chunks(const LoopPass& pass) {
   const bool streams =
       std::ranges::any_of(pass.stores, [&](const LoopStore& s) { return streamsStore(s); });
   const bool prefetches =
-      !kernel_.hasLaneAccumulators() && kernel_.serialLoops == 0 && !kernel_.isTiled;
+      graph_.reduced != 0 && !kernel_.hasLaneAccumulators() && kernel_.serialLoops == 0;
   const bool isSegmented = hasMasked(pass);
   const std::string size = streams || prefetches || isSegmented ? std::to_string(kChunk) : "count";
   const bool isPart = kernel_.isSplit && kernel_.isLaneReduced && kernel_.serialLoops == 0;

@@ -312,7 +312,10 @@ Schedule chooseSchedule(const Nest& nest, const CostModel& costs) {
   const Traffic traffic = trafficOf(nest);
   schedule.streams =
       traffic.all > costs.lastLevelBytes && traffic.written > costs.lastLevelBytes / 4;
-  schedule.prefetches = traffic.all > costs.level2Bytes * costs.threads;
+  // Where nothing is reduced, or once, the machine's own look ahead is better as long as a cache has what is read.
+  schedule.prefetches =
+      schedule.hasReduction && traffic.all > (nest.rowBytes > 0 ? costs.level2Bytes * costs.threads
+                                                                : costs.lastLevelBytes / 2);
   return schedule;
 }
 
