@@ -8,7 +8,7 @@ from entry_definitions import error_of
 
 from meshfuse import DataType, FusionDefinition
 
-PASSES = ["clean", "segment", "schedule", "build", "memory"]
+PASSES = ["clean", "segment", "recompute", "merge", "schedule", "build", "memory"]
 
 
 @pytest.fixture(autouse=True)
@@ -55,9 +55,35 @@ def test_times_are_printed_by_pass(monkeypatch, capfd):
 
 
 def test_passes_are_left_out(monkeypatch, capfd):
-    text = printed(monkeypatch, capfd, "all,time", MESHFUSE_SKIP="clean")
-    assert "--- clean" not in text
+    text = printed(monkeypatch, capfd, "all", MESHFUSE_SKIP="clean,recompute,merge")
+    assert re.findall("^--- (.*)$", text, re.MULTILINE) == ["segment", *PASSES[4:]]
     assert text.split("--- segment\n")[1].splitlines()[0].count("exp(") == 2
+
+
+def test_decisions_are_printed_with_their_figures(monkeypatch, capfd):
+    def define() -> FusionDefinition:
+        with FusionDefinition() as fd:
+            halves = fd.define_tensor([-1, -1], dtype=DataType.BFloat16)
+            small = [fd.define_tensor([-1], dtype=DataType.Float) for _ in range(2)]
+            floats = fd.ops.cast(halves, DataType.Float)
+            fd.add_output(fd.ops.sum(floats, [0]))
+            fd.add_output(fd.ops.sum(floats, [1]))
+            for value in small:
+                fd.add_output(fd.ops.neg(value))
+        return fd
+
+    monkeypatch.setenv("MESHFUSE_PRINT", "cost")
+    inputs = [torch.ones(4, 6, dtype=torch.bfloat16), torch.ones(5), torch.ones(5)]
+    columns, rows, *negatives = define().execute(inputs)
+    assert (columns.tolist(), rows.tolist()) == ([4.0] * 6, [6.0] * 4)
+    assert [value.tolist() for value in negatives] == [[-1.0] * 5] * 2
+    text = capfd.readouterr().err
+    assert text.startswith("--- cost\nlevel-2 cache: ")
+    assert "tv3 is computed again where it is read, by kernels: 1; an element takes 2 " in text
+    assert "the kernel that makes tv7 joins the one that makes tv6: 85 additions of " in text
+    monkeypatch.setenv("MESHFUSE_SKIP", "recompute,merge")
+    define().execute(inputs)
+    assert "tv3 goes through memory: 96 bytes, read by 1 groups" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("value", ["0", "1"])
@@ -72,13 +98,13 @@ def test_results_of_passes_are_checked_or_not(monkeypatch, capfd, value):
             "MESHFUSE_PRINT",
             "segment,sement",
             "MESHFUSE_PRINT: the variable lists passes of the compiler: got 'sement'; "
-            "name some of clean, segment, schedule, build, memory, time, all",
+            "name some of clean, segment, recompute, merge, schedule, build, memory, cost, time, all",
         ),
         (
             "MESHFUSE_SKIP",
             "segment",
             "MESHFUSE_SKIP: the variable lists passes of the compiler: got 'segment'; "
-            "name some of clean, memory",
+            "name some of clean, recompute, merge, memory",
         ),
         (
             "MESHFUSE_VERIFY",

@@ -9,10 +9,10 @@
 
 namespace meshfuse {
 
-inline std::string groupsOf(const std::string& text, const SegmentOptions& options = {}) {
+inline std::string groupsOf(const std::string& text, const CostModel& costs = {}) {
   const Fusion fusion = parse(text, [](std::string_view name) { return findOp(name); });
   std::string result;
-  for (const Group& group : segment(fusion, options)) {
+  for (const Group& group : segment(fusion, costs)) {
     result += toText(fusion, group) + "\n";
   }
   return result;

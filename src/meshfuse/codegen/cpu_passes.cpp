@@ -58,20 +58,31 @@ void CpuPrinter::serialLoops(const LoopPass& pass) {
     const std::string end = isPart ? "partEnd" : integer(slots_.serial + loop);
     if (!atOnce || loop + 1 < kernel_.serialLoops) {
       openLoop(r, begin, end);
-      continue;
+    } else {
+      openRowsAtOnce(pass, r, begin, end);
     }
-    const std::string rows = std::to_string(kRowsAtOnce);
-    open("");
-    line("int64 " + r + " = " + begin + ";");
-    open("for (; " + r + " + " + rows + " <= " + end + "; " + r + " += " + rows + ")");
-    chunks(pass, kRowsAtOnce);
-    close();
-    open("for (; " + r + " < " + end + "; ++" + r + ")");
   }
   chunks(pass, 1);
   for (int32_t loop = 0; loop < kernel_.serialLoops + (atOnce ? 1 : 0); ++loop) {
     close();
   }
+}
+
+/// A block with two loops over `row`: one that is printed whole, of several rows at once, and one of those left over, which is open.
+void CpuPrinter::openRowsAtOnce(const LoopPass& pass, const std::string& row,
+                                const std::string& begin, const std::string& end) {
+  const std::string rows = std::to_string(kRowsAtOnce);
+  std::string several = "for (; ";
+  several.append(row).append(" + ").append(rows).append(" <= ").append(end);
+  several.append("; ").append(row).append(" += ").append(rows).append(")");
+  std::string one = "for (; ";
+  one.append(row).append(" < ").append(end).append("; ++").append(row).append(")");
+  open("");
+  line("int64 " + row + " = " + begin + ";");
+  open(several);
+  chunks(pass, kRowsAtOnce);
+  close();
+  open(one);
 }
 
 bool CpuPrinter::takesRowsAtOnce(const LoopPass& pass) const {

@@ -136,6 +136,8 @@ class CpuPrinter {
   /// `rows`: consecutive iterations of the innermost serial loop, from its index on.
   void chunks(const LoopPass& pass, int rows);
   bool takesRowsAtOnce(const LoopPass& pass) const;
+  void openRowsAtOnce(const LoopPass& pass, const std::string& row, const std::string& begin,
+                      const std::string& end);
   /// The address of a tensor's elements in the row that is printed.
   std::string pointerName(size_t tensor) const {
     return name(pointerLetter_,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "meshfuse/lowering/kernel_graph.h"
+#include "meshfuse/scheduling/cost_model.h"
 #include "meshfuse/scheduling/schedule.h"
 
 namespace meshfuse {
@@ -78,7 +79,7 @@ struct LoopKernel {
 };
 
 /// The loops of a graph under a schedule whose nest has its reads, then its writes, then its indices as accesses.
-LoopKernel lower(KernelGraph graph, const Schedule& schedule);
+LoopKernel lower(KernelGraph graph, const Schedule& schedule, const CostModel& costs = {});
 
 /// The folds whose parts leave partial results in tables, one each: none unless the kernel is split.
 std::vector<NodeId> splitFolds(const LoopKernel& kernel);

@@ -7,9 +7,6 @@ namespace meshfuse {
 
 namespace {
 
-/// What may be computed again in a later pass for less than a buffer costs, in units of workOf.
-constexpr int64_t kCheapWork = 3;
-
 Step stepOf(int64_t stride) {
   return stride == 0 ? Step::None : stride == 1 ? Step::Unit : Step::Bound;
 }
@@ -19,7 +16,8 @@ Step outerStepOf(int64_t stride) { return stride == 0 ? Step::None : Step::Bound
 
 class Lowering {
  public:
-  Lowering(KernelGraph graph, const Schedule& schedule) : schedule_(schedule) {
+  Lowering(KernelGraph graph, const Schedule& schedule, const CostModel& costs)
+      : schedule_(schedule), costs_(costs) {
     kernel_.graph = std::move(graph);
     for (LoopId loop : schedule.lane.loops) {
       lane_ |= LoopMask{1} << loop;
@@ -132,7 +130,7 @@ class Lowering {
       if (isInner(operand)) {
         work += chainWork(operand);
       }
-      if (work > kCheapWork) {
+      if (work > costs_.cheapWork) {
         break;
       }
     }
@@ -150,7 +148,7 @@ class Lowering {
       seen[static_cast<size_t>(id)] = 1;
       const Node& node = graph().node(id);
       if (static_cast<size_t>(node.phase) < k && schedule_.keepsRows && variesAlongLane(id) &&
-          chainWork(id) > kCheapWork) {
+          chainWork(id) > costs_.cheapWork) {
         pass.restored.push_back(id);
         stage(id);
         return;
@@ -259,6 +257,7 @@ class Lowering {
   }
 
   const Schedule& schedule_;
+  const CostModel& costs_;
   LoopKernel kernel_;
   LoopMask lane_ = 0;
   std::vector<bool> isStaged_;
@@ -267,8 +266,8 @@ class Lowering {
 
 }  // namespace
 
-LoopKernel lower(KernelGraph graph, const Schedule& schedule) {
-  return Lowering(std::move(graph), schedule).lower();
+LoopKernel lower(KernelGraph graph, const Schedule& schedule, const CostModel& costs) {
+  return Lowering(std::move(graph), schedule, costs).lower();
 }
 
 }  // namespace meshfuse

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "meshfuse/base/error.h"
+#include "meshfuse/base/text.h"
 #include "meshfuse/ir/print.h"
 #include "meshfuse/ir/verify.h"
 #include "meshfuse/runtime/call_layouts.h"
@@ -16,6 +17,8 @@
 #include "meshfuse/runtime/place_tensors.h"
 #include "meshfuse/scheduling/clean.h"
 #include "meshfuse/scheduling/loop_form.h"
+#include "meshfuse/scheduling/merge_kernels.h"
+#include "meshfuse/scheduling/recompute.h"
 #include "meshfuse/scheduling/segment.h"
 #include "meshfuse/scheduling/violations.h"
 
@@ -72,17 +75,17 @@ bool hasReduction(const Fusion& fusion) {
   });
 }
 
-CacheSizes cachesOfHost() {
-  CacheSizes caches;
+CostModel costsOfHost() {
+  CostModel costs;
   // What the machine doesn't tell keeps its default.
   if (const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE); bytes > 0) {
-    caches.level2Bytes = bytes;
+    costs.level2Bytes = bytes;
   }
   if (const long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE); bytes > 0) {
-    caches.lastLevelBytes = bytes;
+    costs.lastLevelBytes = bytes;
   }
-  caches.threads = at::get_num_threads();
-  return caches;
+  costs.threads = at::get_num_threads();
+  return costs;
 }
 
 std::string groupsText(const Fusion& fusion, const std::vector<Group>& groups) {
@@ -91,6 +94,33 @@ std::string groupsText(const Fusion& fusion, const std::vector<Group>& groups) {
     text += toText(fusion, group) + "\n";
   }
   return text;
+}
+
+/// What becomes one kernel, one library call or one collective.
+std::vector<Group> groupsOf(const Fusion& fusion, const CostModel& costs, PassRunner& passes) {
+  const auto print = [&](const std::vector<Group>& groups) { return groupsText(fusion, groups); };
+  const auto check = [&](const std::vector<Group>& groups) {
+    return groupViolations(fusion, groups);
+  };
+  std::vector<std::string> reasons;
+  std::vector<std::string>* asked = passes.explains() ? &reasons : nullptr;
+  std::vector<Group> groups =
+      passes.run("segment", [&] { return segment(fusion, costs); }, print, check);
+  if (!passes.isSkipped("recompute")) {
+    groups = passes.run(
+        "recompute", [&] { return recompute(fusion, std::move(groups), costs, asked); }, print,
+        check);
+  }
+  if (!passes.isSkipped("merge")) {
+    groups = passes.run(
+        "merge", [&] { return mergeKernels(fusion, std::move(groups), costs, asked); }, print,
+        check);
+  }
+  if (asked != nullptr) {
+    reasons.push_back(memoryText(fusion, groups));
+    passes.explain(toText(costs) + joinText(reasons, "\n"));
+  }
+  return groups;
 }
 
 std::vector<ClassGroup> templatesOf(const Fusion& fusion, std::vector<Group> groups) {
@@ -108,9 +138,8 @@ std::vector<ClassGroup> templatesOf(const Fusion& fusion, std::vector<Group> gro
 }
 
 /// The groups as steps, kernels as launches whose code may be missing.
-void bindGroups(ProgramClass& programClass, HostProgram::Parts& parts,
+void bindGroups(ProgramClass& programClass, HostProgram::Parts& parts, const CostModel& costs,
                 std::vector<std::string>* violations) {
-  const CacheSizes caches = cachesOfHost();
   const Fusion& fusion = parts.fusion;
   CallLayouts calls(fusion, parts.rank);
   for (ClassGroup& group : programClass.groups) {
@@ -119,7 +148,7 @@ void bindGroups(ProgramClass& programClass, HostProgram::Parts& parts,
       step.kind = HostStepKind::Launch;
       step.launch = parts.launches.size();
       calls.settle(group.kernel, parts.layouts);
-      parts.launches.push_back(bindKernel(fusion, group.kernel, parts.layouts, caches, violations));
+      parts.launches.push_back(bindKernel(fusion, group.kernel, parts.layouts, costs, violations));
     } else {
       step.kind = group.kind == GroupKind::Call ? HostStepKind::Call : HostStepKind::Reshard;
       step.expr = group.expr;
@@ -195,6 +224,7 @@ bool isCompilable(const Fusion& fusion, std::span<const ArgView> args) {
 std::optional<HostProgram> compile(const Fusion& fusion, const TensorLayouts& arguments,
                                    int64_t rank, ProgramClasses& classes) {
   PassRunner passes;
+  const CostModel costs = costsOfHost();
   HostProgram::Parts parts;
   parts.rank = rank;
   parts.fusion = passes.isSkipped("clean")
@@ -205,11 +235,7 @@ std::optional<HostProgram> compile(const Fusion& fusion, const TensorLayouts& ar
   // Sizes of one class are compiled one after the other: the second finds the first one's kernels.
   const std::scoped_lock lock(programClass->mutex);
   if (programClass->groups.empty()) {
-    std::vector<Group> groups = passes.run(
-        "segment", [&] { return segment(parts.fusion); },
-        [&](const std::vector<Group>& result) { return groupsText(parts.fusion, result); },
-        [&](const std::vector<Group>& result) { return groupViolations(parts.fusion, result); });
-    programClass->groups = templatesOf(parts.fusion, std::move(groups));
+    programClass->groups = templatesOf(parts.fusion, groupsOf(parts.fusion, costs, passes));
   }
   const auto isKernel = [](const ClassGroup& group) { return group.kind == GroupKind::Kernel; };
   if (std::ranges::none_of(programClass->groups, isKernel)) {
@@ -218,7 +244,9 @@ std::optional<HostProgram> compile(const Fusion& fusion, const TensorLayouts& ar
   std::vector<std::string> broken;
   passes.run(
       "schedule",
-      [&] { return bindGroups(*programClass, parts, passes.verifies() ? &broken : nullptr), 0; },
+      [&] {
+        return bindGroups(*programClass, parts, costs, passes.verifies() ? &broken : nullptr), 0;
+      },
       [&](int) { return launchesText(parts.launches, false); }, [&](int) { return broken; });
   const bool isBuilt = passes.run(
       "build", [&] { return build(parts.launches); },

@@ -34,6 +34,13 @@ void* addressOf(const at::Tensor& tensor) {
   return const_cast<void*>(dataOf(*tensor.unsafeGetTensorImpl()));
 }
 
+/// What kernels report: `call` says which one of several runs.
+struct KernelStatus {
+  int64_t dividedByZero = 0;
+  int64_t call = 0;
+  int64_t outside = 0;
+};
+
 }  // namespace
 
 /// One run.
@@ -44,11 +51,7 @@ struct HostProgram::Running {
   size_t firstResult = 0;
   char* temporaries = nullptr;
   c10::SmallVector<void*, 8> fresh = {};  // addresses, by fresh tensor
-  struct {
-    int64_t dividedByZero = 0;
-    int64_t call = 0;
-    int64_t outside = 0;
-  } status = {};
+  KernelStatus status = {};
   std::optional<RankState> state = std::nullopt;  // where calls are made
   // Of results of calls, in the layouts that kernels expect.
   c10::SmallVector<at::Tensor, 1> copies = {};
@@ -139,10 +142,48 @@ void HostProgram::bindLaunches() {
     bytes += launch.bytes;
   }
   isLarge_ = hasCalls_ || bytes > kLargeBytes;
+  isOneLaunch_ = isOneLaunch();
+}
+
+bool HostProgram::isOneLaunch() const {
+  if (hasCalls_ || parts_.steps.size() != 1 || parts_.temporaryBytes != 0) {
+    return false;
+  }
+  const KernelLaunch& launch = parts_.launches.front();
+  const BoundLaunch& bound = bound_.front();
+  return launch.numbers.empty() && launch.seeds.empty() && launch.partials.empty() &&
+         !launch.mayFail && !launch.picksAmongNone && launch.kernel->calls == 1 &&
+         fresh_.size() == results_.size() && bound.makes.size() == results_.size() &&
+         std::ranges::all_of(fresh_, [](const FreshTensor& fresh) { return fresh.result >= 0; });
+}
+
+void HostProgram::runOneLaunch(std::span<const ArgView> args, Values& results) const {
+  const size_t firstResult = results.size();
+  results.resize(firstResult + results_.size());
+  c10::SmallVector<void*, 4> made;
+  for (const FreshTensor& fresh : fresh_) {
+    at::Tensor tensor = allocateCpu(fresh.sizes, fresh.strides, fresh.dtype, fresh.bytes);
+    made.push_back(addressOf(tensor));
+    results[firstResult + static_cast<size_t>(fresh.result)] = std::move(tensor);
+  }
+  if (parts_.launches.front().iterations == 0) {
+    return;
+  }
+  KernelStatus status;
+  c10::SmallVector<void*, 16> pointers{&status};
+  for (const Source& source : bound_.front().tensors) {
+    pointers.push_back(source.kind == TensorPlace::Kind::Argument
+                           ? const_cast<void*>(dataOf(*args[source.index].tensor))
+                           : made[source.index]);
+  }
+  runKernel(0, status.call, pointers.data(), nullptr);
 }
 
 void HostProgram::run(std::span<const ArgView> args, const Collectives* collectives,
                       Values& results) const {
+  if (isOneLaunch_) {
+    return runOneLaunch(args, results);
+  }
   Running running{args, collectives, results, results.size()};
   results.resize(results.size() + results_.size());
   running.fresh.resize(fresh_.size(), nullptr);
@@ -237,7 +278,7 @@ void HostProgram::launch(size_t index, Running& running) const {
     partials.push_back(temporaryMemory(bytes));
     pointers.push_back(partials.back().get());
   }
-  runKernel(index, pointers.data(), numbers.data(), running);
+  runKernel(index, running.status.call, pointers.data(), numbers.data());
   if (running.status.outside != 0 || running.status.dividedByZero != 0) {
     evaluateCalls(index, pointers.data(), running);
     throwInternal("the evaluator refuses what a kernel refuses");
@@ -261,14 +302,13 @@ void HostProgram::evaluateCalls(size_t index, void** pointers, Running& running)
   }
 }
 
-void HostProgram::runKernel(size_t index, void** pointers, const void* numbers,
-                            Running& running) const {
+void HostProgram::runKernel(size_t index, int64_t& call, void** pointers,
+                            const void* numbers) const {
   const KernelLaunch& launch = parts_.launches[index];
   const KernelVariant& kernel = *launch.kernel;
   const CpuKernelFunction entry = bound_[index].entry;
   const int64_t* integers = launch.integers.data();
-  for (int32_t call = 0; call < kernel.calls; ++call) {
-    running.status.call = call;
+  for (call = 0; call < kernel.calls; ++call) {
     const bool isWhole = call + 1 == kernel.calls && !kernel.lastCallIsSplit;
     const int64_t iterations = launch.iterations * (isWhole ? 1 : launch.splits);
     if (iterations <= launch.grain) {

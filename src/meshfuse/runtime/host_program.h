@@ -97,12 +97,16 @@ class HostProgram {
   struct Running;
 
   void bindLaunches();
+  /// Whether a run is one launch of a kernel that takes tensors alone, cannot fail and makes nothing but results.
+  bool isOneLaunch() const;
+  /// The whole of such a run.
+  void runOneLaunch(std::span<const ArgView> args, Values& results) const;
+  void runKernel(size_t index, int64_t& call, void** pointers, const void* numbers) const;
   /// The values of the evaluator before anything has run.
   RankState stateOf(std::span<const ArgView> args) const;
   void launch(size_t index, Running& running) const;
   /// Computes a launch's calls with the evaluator, from what its kernel reads, for the error that one of them throws.
   void evaluateCalls(size_t index, void** pointers, Running& running) const;
-  void runKernel(size_t index, void** pointers, const void* numbers, Running& running) const;
   void call(const HostStep& step, Running& running) const;
   /// The seed of a call. Those of earlier calls are drawn first, so that each gets the one that the evaluator gives it.
   uint64_t seedOfCall(ExprId expr, Running& running) const;
@@ -117,6 +121,7 @@ class HostProgram {
   std::vector<ExprId> drawing_;                   // the calls that draw a seed, in order
   std::vector<std::vector<int64_t>> localSizes_;  // by value, where the evaluator may run
   bool hasCalls_ = false;
+  bool isOneLaunch_ = false;
   bool isLarge_ = false;
 };
 

@@ -17,9 +17,6 @@ namespace meshfuse {
 
 namespace {
 
-/// Moving a byte takes as long as this many additions.
-constexpr int64_t kWorkPerByte = 2;
-
 /// Elements from one iteration to the next, by loop, where one step along dimension d is `strides[d]` elements.
 std::vector<int64_t> loopStrides(const DimLoops& dims, std::span<const int64_t> strides,
                                  std::span<const int64_t> extents) {
@@ -75,7 +72,8 @@ int64_t rowBytesOf(const KernelGraph& graph) {
   return std::max<int64_t>(bytes, 1);
 }
 
-Nest nestOf(const Fusion& fusion, const KernelTemplate& kernel, const TensorLayouts& layouts) {
+Nest nestOf(const Fusion& fusion, const KernelTemplate& kernel, const TensorLayouts& layouts,
+            const CostModel& costs) {
   const Group& group = kernel.group;
   Nest nest;
   for (const GroupLoop& loop : group.loops) {
@@ -93,7 +91,7 @@ Nest nestOf(const Fusion& fusion, const KernelTemplate& kernel, const TensorLayo
   }
   nest.work = kernel.work;
   for (const NestAccess& access : nest.accesses) {
-    nest.work += access.elementBytes * kWorkPerByte;
+    nest.work += access.elementBytes * costs.workPerByte;
   }
   nest.rowBytes = kernel.rowBytes;
   nest.readsByLoops = kernel.graph.indices.empty() && kernel.graph.parts.empty() &&
@@ -135,6 +133,7 @@ KernelTemplate kernelTemplate(const Fusion& fusion, Group group) {
 namespace {
 
 std::shared_ptr<KernelVariant> variantFor(KernelTemplate& kernel, const Schedule& schedule,
+                                          const CostModel& costs,
                                           std::vector<std::string>* violations) {
   std::vector<int32_t> structure = structureOf(schedule);
   for (const std::shared_ptr<KernelVariant>& variant : kernel.variants) {
@@ -142,7 +141,7 @@ std::shared_ptr<KernelVariant> variantFor(KernelTemplate& kernel, const Schedule
       return variant;
     }
   }
-  const LoopKernel loops = lower(kernel.graph, schedule);
+  const LoopKernel loops = lower(kernel.graph, schedule, costs);
   if (violations != nullptr) {
     const std::vector<std::string> broken = loopViolations(loops);
     violations->insert(violations->end(), broken.begin(), broken.end());
@@ -195,9 +194,9 @@ BoundReads shiftsAndSizes(const Fusion& fusion, const KernelGraph& graph,
 }  // namespace
 
 KernelLaunch bindKernel(const Fusion& fusion, KernelTemplate& kernel, const TensorLayouts& layouts,
-                        const CacheSizes& caches, std::vector<std::string>* violations) {
-  const Nest nest = nestOf(fusion, kernel, layouts);
-  const Schedule schedule = chooseSchedule(nest, caches);
+                        const CostModel& costs, std::vector<std::string>* violations) {
+  const Nest nest = nestOf(fusion, kernel, layouts, costs);
+  const Schedule schedule = chooseSchedule(nest, costs);
   if (violations != nullptr) {
     const std::vector<std::string> broken = scheduleViolations(nest, schedule);
     violations->insert(violations->end(), broken.begin(), broken.end());
@@ -213,7 +212,7 @@ KernelLaunch bindKernel(const Fusion& fusion, KernelTemplate& kernel, const Tens
   launch.seeds = kernel.graph.seeds;
   launch.bytes = bytesOf(nest);
   launch.mayFail = kernel.divides;
-  launch.kernel = variantFor(kernel, schedule, violations);
+  launch.kernel = variantFor(kernel, schedule, costs, violations);
   BoundReads reads = shiftsAndSizes(fusion, kernel.graph, layouts);
   const bool isEmpty = std::ranges::count(nest.extents, 0) != 0;
   for (const GraphTensor& read : kernel.graph.reads) {

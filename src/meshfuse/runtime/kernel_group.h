@@ -98,6 +98,6 @@ struct KernelLaunch {
 /// The launch of a group whose tensors have these layouts. Adds a variant where none is like the schedule. `violations`, where
 /// it is given, gets what is wrong with the schedule and the loops, in words.
 KernelLaunch bindKernel(const Fusion& fusion, KernelTemplate& kernel, const TensorLayouts& layouts,
-                        const CacheSizes& caches, std::vector<std::string>* violations = nullptr);
+                        const CostModel& costs, std::vector<std::string>* violations = nullptr);
 
 }  // namespace meshfuse

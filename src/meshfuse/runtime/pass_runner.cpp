@@ -21,10 +21,15 @@ struct PassName {
 constexpr auto kPasses = std::to_array<PassName>({
     {"clean", true},
     {"segment", false},
+    {"recompute", true},
+    {"merge", true},
     {"schedule", false},
     {"build", false},
     {"memory", true},
 });
+
+/// What else can be printed.
+constexpr auto kReports = std::to_array<std::string_view>({"cost", "time", "all"});
 
 std::vector<std::string> listIn(const char* variable, bool isSkipping) {
   std::vector<std::string> names;
@@ -34,8 +39,9 @@ std::vector<std::string> listIn(const char* variable, bool isSkipping) {
     const size_t comma = std::min(rest.find(','), rest.size());
     const std::string_view name = rest.substr(0, comma);
     const auto pass = std::ranges::find(kPasses, name, &PassName::name);
-    const bool isKnown = isSkipping ? pass != kPasses.end() && pass->canBeSkipped
-                                    : pass != kPasses.end() || name == "all" || name == "time";
+    const bool isKnown = isSkipping
+                             ? pass != kPasses.end() && pass->canBeSkipped
+                             : pass != kPasses.end() || std::ranges::count(kReports, name) != 0;
     if (!isKnown) {
       std::vector<std::string> known;
       for (const PassName& each : kPasses) {
@@ -44,7 +50,7 @@ std::vector<std::string> listIn(const char* variable, bool isSkipping) {
         }
       }
       if (!isSkipping) {
-        known.insert(known.end(), {"time", "all"});
+        known.insert(known.end(), kReports.begin(), kReports.end());
       }
       throwUser(ErrorKind::Value,
                 {variable, "the variable lists passes of the compiler",
@@ -105,6 +111,14 @@ bool PassRunner::isSkipped(std::string_view name) const {
 bool PassRunner::isPrinted(std::string_view name) const {
   return std::ranges::any_of(
       printed_, [&](const std::string& each) { return each == name || each == "all"; });
+}
+
+bool PassRunner::explains() const { return std::ranges::find(printed_, "cost") != printed_.end(); }
+
+void PassRunner::explain(const std::string& costs) const {
+  if (explains()) {
+    std::fprintf(stderr, "--- cost\n%s", costs.c_str());
+  }
 }
 
 void PassRunner::note(std::string_view name, double seconds) {

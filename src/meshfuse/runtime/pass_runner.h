@@ -18,8 +18,8 @@ struct PassTime {
 };
 
 /// `MESHFUSE_PRINT=segment,schedule` prints the results of those passes to the standard error stream, where they differ from what
-/// the same pass printed last in this compilation; `all` those of every pass; `time` what each took. `MESHFUSE_SKIP=clean,memory`
-/// leaves out passes that can be left out. `MESHFUSE_VERIFY=1` checks what each pass gives, which builds for debugging do
+/// the same pass printed last in this compilation; `all` those of every pass; `time` what each took, `cost` what they decided by
+/// which figures. `MESHFUSE_SKIP=clean,memory` leaves out passes that can be left out. `MESHFUSE_VERIFY=1` checks what each pass gives, which builds for debugging do
 /// unless it is 0. All are read when a compilation begins; other names and values throw UserError(Value).
 class PassRunner {
  public:
@@ -48,6 +48,9 @@ class PassRunner {
   const std::vector<PassTime>& times() const noexcept { return times_; }
   /// Prints them, where that was asked for.
   void printTimes() const;
+  /// Whether what passes decide by is printed, and the printing of it.
+  bool explains() const;
+  void explain(const std::string& costs) const;
 
  private:
   void note(std::string_view name, double seconds);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "meshfuse/runtime/memory_plan.h"
+#include "meshfuse/scheduling/group_edges.h"
 
 namespace meshfuse {
 
@@ -48,8 +49,8 @@ std::vector<Use> usesOf(const HostProgram::Parts& parts) {
   return uses;
 }
 
-int64_t memoryOf(const HostProgram::Parts& parts, ValId val) {
-  int64_t bytes = bytesOf(parts.fusion.val(val).dtype());
+int64_t bytesOf(const HostProgram::Parts& parts, ValId val) {
+  int64_t bytes = meshfuse::bytesOf(parts.fusion.val(val).dtype());
   for (int64_t size : parts.layouts[val].sizes) {
     bytes *= size;
   }
@@ -69,9 +70,9 @@ std::vector<Held> heldOf(const HostProgram::Parts& parts) {
   std::vector<Held> all;
   std::vector<size_t> at(parts.fusion.vals().size(), parts.places.size());
   for (const auto& [val, place] : parts.places) {
-    if (place.kind == TensorPlace::Kind::Temporary && memoryOf(parts, val) != 0) {
+    if (place.kind == TensorPlace::Kind::Temporary && bytesOf(parts, val) != 0) {
       at[indexOf(val)] = all.size();
-      all.push_back({val, place.index, place.index + memoryOf(parts, val)});
+      all.push_back({val, place.index, place.index + bytesOf(parts, val)});
     }
   }
   for (size_t i = 0; i < parts.steps.size(); ++i) {
@@ -93,10 +94,7 @@ std::vector<Held> heldOf(const HostProgram::Parts& parts) {
 
 void placeTensors(HostProgram::Parts& parts, bool sharesMemory) {
   const Fusion& fusion = parts.fusion;
-  std::vector<bool> isResult(fusion.vals().size(), false);
-  forEachResult(
-      fusion, [&](ValId output) { isResult[indexOf(output)] = true; },
-      [&](const InputWrite& write) { isResult[indexOf(write.value)] = true; });
+  const std::vector<bool> isResult = resultsOf(fusion);
   const std::vector<Use> uses = usesOf(parts);
   std::vector<int64_t> argumentOf(fusion.vals().size(), -1);
   for (size_t i = 0; i < fusion.inputs().size(); ++i) {
@@ -115,7 +113,7 @@ void placeTensors(HostProgram::Parts& parts, bool sharesMemory) {
         place = {TensorPlace::Kind::Argument, argumentOf[i]};
       } else if (!isResult[i] && !uses[i].byCall) {
         place = {TensorPlace::Kind::Temporary, 0};
-        lifetimes.push_back({memoryOf(parts, val), sharesMemory ? uses[i].first : 0,
+        lifetimes.push_back({bytesOf(parts, val), sharesMemory ? uses[i].first : 0,
                              sharesMemory ? uses[i].last : static_cast<int32_t>(uses.size())});
         temporaries.push_back(parts.places.size());
       }

@@ -10,6 +10,7 @@
 #include "meshfuse/ops/infer.h"
 #include "meshfuse/ops/op_info.h"
 #include "meshfuse/ops/reshard.h"
+#include "meshfuse/scheduling/group_edges.h"
 #include "meshfuse/scheduling/known_constants.h"
 #include "meshfuse/scheduling/loop_form.h"
 #include "meshfuse/scheduling/shifted_reads.h"
@@ -42,19 +43,12 @@ bool mayBeView(const LoopForm& form) {
 class Cleaner {
  public:
   explicit Cleaner(const Fusion& fusion)
-      : fusion_(fusion),
-        constants_(fusion),
-        isResult_(fusion.vals().size(), false),
-        isShown_(fusion.vals().size(), false) {
+      : fusion_(fusion), constants_(fusion), isResult_(resultsOf(fusion)), isShown_(isResult_) {
     for (uint32_t i = 0; i < fusion.vals().size(); ++i) {
       standsFor_.push_back(ValId{i});
       sameAs_.push_back(ValId{i});
       numbers_.push_back(fusion.vals()[i].number);
     }
-    forEachResult(
-        fusion, [&](ValId output) { isResult_[indexOf(output)] = true; },
-        [&](const InputWrite& write) { isResult_[indexOf(write.value)] = true; });
-    isShown_ = isResult_;
     for (size_t i = fusion.exprs().size(); i-- > 0;) {
       const Expr& expr = fusion.exprs()[i];
       if (gives(expr, isShown_) && mayBeView(loopFormOf(*expr.op))) {

@@ -28,7 +28,7 @@ bool Segmenter::canRunTogether(const std::vector<uint32_t>& groups, ExprId expr)
       return false;
     }
   }
-  return calls <= options_.maxCalls;
+  return calls <= costs_.maxCalls;
 }
 
 bool Segmenter::joinAll(const CallShape& call, const std::vector<uint32_t>& groups) {

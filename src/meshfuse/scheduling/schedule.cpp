@@ -10,16 +10,6 @@ namespace meshfuse {
 
 namespace {
 
-/// Arithmetic that is worth waking a thread for, in units of an addition on one element: some 10 microseconds.
-constexpr int64_t kThreadWork = 512 * 1024;
-
-/// Loops with fewer iterations make no tile, and a tile with fewer rows is not divided among threads.
-constexpr int64_t kLeastTile = 8;
-constexpr int64_t kFewRows = 64;
-/// Bytes that a tile writes to a row, and the most elements that it does.
-constexpr int64_t kTileRun = 256;
-constexpr int64_t kMostColumns = 128;
-
 /// What the order of loops follows: the largest tensor that is written, or read along reduced loops.
 const NestAccess* modelOf(const Nest& nest, bool ofReduced) {
   const NestAccess* best = nullptr;
@@ -189,8 +179,8 @@ Turned turnedAlong(const Nest& nest, const ScheduledLoop& loop, const ScheduledL
 }
 
 /// Tiles, if some tensors are read along another loop than the lane: along the one that most bytes lie along.
-void chooseTiles(const Nest& nest, const CacheSizes& caches, Schedule& schedule) {
-  if (schedule.hasReduction || !nest.readsByLoops || schedule.lane.extent < kLeastTile) {
+void chooseTiles(const Nest& nest, const CostModel& costs, Schedule& schedule) {
+  if (schedule.hasReduction || !nest.readsByLoops || schedule.lane.extent < costs.leastTile) {
     return;
   }
   Turned most;
@@ -198,20 +188,22 @@ void chooseTiles(const Nest& nest, const CacheSizes& caches, Schedule& schedule)
   for (size_t at = 0; at < schedule.parallel.size(); ++at) {
     const ScheduledLoop& loop = schedule.parallel[at];
     const Turned turned = turnedAlong(nest, loop, schedule.lane);
-    if (turned.bytes > most.bytes && loop.extent >= kLeastTile) {
+    if (turned.bytes > most.bytes && loop.extent >= costs.leastTile) {
       most = turned;
       best = at;
     }
   }
-  if (most.bytes == 0 || most.bytes > kTileBytes / (kLeastTile * kLeastTile)) {
+  if (most.bytes == 0 ||
+      most.bytes > std::min(costs.tileBytes, kTileBytes) / (costs.leastTile * costs.leastTile)) {
     return;
   }
   const auto loop = schedule.parallel.begin() + static_cast<std::ptrdiff_t>(best);
   std::rotate(loop, loop + 1, schedule.parallel.end());
   schedule.isTiled = true;
-  const int64_t elements = kTileBytes / most.bytes;
-  int64_t columns = std::clamp(kTileRun / most.widest, kLeastTile, kMostColumns);
-  while (columns > kLeastTile && elements / columns < columns) {
+  const int64_t elements = std::min(costs.tileBytes, kTileBytes) / most.bytes;
+  int64_t columns =
+      std::clamp(costs.tileRunBytes / most.widest, costs.leastTile, costs.mostTileColumns);
+  while (columns > costs.leastTile && elements / columns < columns) {
     columns /= 2;
   }
   int64_t rows = elements / columns;
@@ -219,7 +211,7 @@ void chooseTiles(const Nest& nest, const CacheSizes& caches, Schedule& schedule)
     return product(schedule.parallel) / schedule.parallel.back().extent *
            ceilOf(schedule.parallel.back().extent, rows) * ceilOf(schedule.lane.extent, columns);
   };
-  while (rows > kFewRows && tiles() < caches.threads * 4) {
+  while (rows > costs.fewTileRows && tiles() < costs.threads * 4) {
     rows /= 2;
   }
   schedule.tileRows = rows;
@@ -236,7 +228,7 @@ int64_t outerIterations(const Schedule& schedule) {
   return all / rows * ceilOf(rows, schedule.tileRows);
 }
 
-void chooseBlocks(const Nest& nest, const CacheSizes& caches, Schedule& schedule) {
+void chooseBlocks(const Nest& nest, const CostModel& costs, Schedule& schedule) {
   const int64_t outer = outerIterations(schedule);
   const int64_t reducedElements = product(schedule.serial);
   const int64_t extent = std::max<int64_t>(schedule.lane.extent, 1);
@@ -246,19 +238,19 @@ void chooseBlocks(const Nest& nest, const CacheSizes& caches, Schedule& schedule
     schedule.laneBlock = extent;
   } else if (!schedule.isTiled) {
     int64_t block = extent;
-    if (outer * schedule.splits < caches.threads * 4) {
+    if (outer * schedule.splits < costs.threads * 4) {
       const int64_t pieces =
-          ceilOf(caches.threads * (outer > 1 ? 4 : 1), std::max<int64_t>(outer, 1));
+          ceilOf(costs.threads * (outer > 1 ? 4 : 1), std::max<int64_t>(outer, 1));
       block = std::max(ceilOf(extent, pieces),
-                       std::min<int64_t>(extent, ceilOf(kThreadWork, elementWork)));
+                       std::min<int64_t>(extent, ceilOf(costs.threadWork, elementWork)));
       block = std::min(extent, ceilOf(block, 64) * 64);
     }
     if (schedule.hasReduction) {
-      block = std::min(block, kBlockElements);
+      block = std::min(block, std::min(costs.blockElements, kBlockElements));
       if (schedule.keepsRows || nest.rowBytes > 0) {
         // Later passes read the block again: it should still be in the cache.
         const int64_t columnBytes = std::max<int64_t>(1, reducedElements * nest.rowBytes);
-        block = std::clamp<int64_t>(caches.level2Bytes / 2 / columnBytes / 16 * 16, 16, block);
+        block = std::clamp<int64_t>(costs.level2Bytes / 2 / columnBytes / 16 * 16, 16, block);
       }
     }
     schedule.laneBlock = std::max<int64_t>(block, 1);
@@ -270,12 +262,13 @@ void chooseBlocks(const Nest& nest, const CacheSizes& caches, Schedule& schedule
       (schedule.isLaneReduced && schedule.serial.empty() ? ceilOf(extent, schedule.splits)
                                                          : schedule.laneBlock) *
       (schedule.isTiled ? schedule.tileRows : 1) * elementWork;
-  schedule.grain = std::max<int64_t>(1, ceilOf(kThreadWork, std::max<int64_t>(iterationWork, 1)));
+  schedule.grain =
+      std::max<int64_t>(1, ceilOf(costs.threadWork, std::max<int64_t>(iterationWork, 1)));
 }
 
 /// The number of columns does not count: how they are divided depends on the number of threads.
-void chooseSplits(Schedule& schedule) {
-  if (!schedule.hasReduction || product(schedule.parallel) >= kSplitIterations) {
+void chooseSplits(const CostModel& costs, Schedule& schedule) {
+  if (!schedule.hasReduction || product(schedule.parallel) >= costs.splitIterations) {
     return;
   }
   const ScheduledLoop& outermost =
@@ -284,7 +277,7 @@ void chooseSplits(Schedule& schedule) {
   for (size_t i = 1; i < schedule.serial.size(); ++i) {
     inner *= schedule.serial[i].extent;
   }
-  const int64_t size = std::max<int64_t>(1, kSplitElements / std::max<int64_t>(inner, 1));
+  const int64_t size = std::max<int64_t>(1, costs.splitElements / std::max<int64_t>(inner, 1));
   if (outermost.extent < 2 * size) {
     return;
   }
@@ -296,7 +289,7 @@ void chooseSplits(Schedule& schedule) {
 
 }  // namespace
 
-Schedule chooseSchedule(const Nest& nest, const CacheSizes& caches) {
+Schedule chooseSchedule(const Nest& nest, const CostModel& costs) {
   Schedule schedule;
   schedule.parallel = merged(nest, orderOf(nest, /*ofReduced=*/false));
   schedule.serial = merged(nest, orderOf(nest, /*ofReduced=*/true));
@@ -312,14 +305,17 @@ Schedule chooseSchedule(const Nest& nest, const CacheSizes& caches) {
     schedule.lane = takeLane(schedule.parallel, parallel.at);
   }
   schedule.keepsRows = schedule.isLaneReduced && schedule.serial.empty() && nest.rowBytes > 0 &&
-                       schedule.lane.extent <= kRowElements;
-  chooseTiles(nest, caches, schedule);
-  chooseSplits(schedule);
-  chooseBlocks(nest, caches, schedule);
+                       schedule.lane.extent <= std::min(costs.rowElements, kRowElements);
+  chooseTiles(nest, costs, schedule);
+  chooseSplits(costs, schedule);
+  chooseBlocks(nest, costs, schedule);
   const Traffic traffic = trafficOf(nest);
   schedule.streams =
-      traffic.all > caches.lastLevelBytes && traffic.written > caches.lastLevelBytes / 4;
-  schedule.prefetches = traffic.all > caches.level2Bytes * caches.threads;
+      traffic.all > costs.lastLevelBytes && traffic.written > costs.lastLevelBytes / 4;
+  // Where nothing is reduced, or once, the machine's own look ahead is better as long as a cache has what is read.
+  schedule.prefetches =
+      schedule.hasReduction && traffic.all > (nest.rowBytes > 0 ? costs.level2Bytes * costs.threads
+                                                                : costs.lastLevelBytes / 2);
   return schedule;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "meshfuse/scheduling/cost_model.h"
 #include "meshfuse/scheduling/group.h"
 
 namespace meshfuse {
@@ -78,30 +79,9 @@ struct Schedule {
   bool prefetches = false;  // what is read next is asked for while this is computed
 };
 
-/// The longest row that is kept, in elements: two of Float fit a level-2 cache with what they are made from.
-inline constexpr int64_t kRowElements = 16384;
-/// The most elements of a lane block next to reduced serial loops, whose accumulators stay in the level-1 cache.
-inline constexpr int64_t kBlockElements = 2048;
-
-/// All buffers of a tile, a share of the level-2 cache. A tile is long where it is read, as each of its columns is in another page
-/// of memory, and as wide as a few cache lines that are written.
-inline constexpr int64_t kTileBytes = int64_t{128} * 1024;
-
-/// Reduced elements that make one part of a split reduction.
-inline constexpr int64_t kSplitElements = 65536;
-/// Kernels with fewer parallel iterations are split.
-inline constexpr int64_t kSplitIterations = 16;
-
-/// What is known of the machine's caches.
-struct CacheSizes {
-  int64_t level2Bytes = 512 * 1024;
-  int64_t lastLevelBytes = 16 * 1024 * 1024;
-  int64_t threads = 1;
-};
-
 /// The schedule of a nest: loops ordered by the strides of what is written (read, where they are reduced), those that are one
 /// run merged, and as the lane the loop along which most bytes are contiguous; tiles where others are read along another loop.
-Schedule chooseSchedule(const Nest& nest, const CacheSizes& caches);
+Schedule chooseSchedule(const Nest& nest, const CostModel& costs);
 
 /// The part that is compiled in, as words: schedules of one nest with equal words have one kernel.
 std::vector<int32_t> structureOf(const Schedule& schedule);

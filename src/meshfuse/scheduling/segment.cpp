@@ -7,9 +7,9 @@
 
 namespace meshfuse {
 
-Segmenter::Segmenter(const Fusion& fusion, const SegmentOptions& options)
+Segmenter::Segmenter(const Fusion& fusion, const CostModel& costs)
     : fusion_(fusion),
-      options_(options),
+      costs_(costs),
       placed_(fusion.exprs().size()),
       groupOf_(fusion.exprs().size(), kNoGroup),
       isNeeded_(fusion.vals().size(), false),
@@ -116,8 +116,8 @@ std::vector<uint32_t> Segmenter::kernelMakersOf(const CallShape& call) const {
   return makers;
 }
 
-std::vector<Group> segment(const Fusion& fusion, const SegmentOptions& options) {
-  return Segmenter(fusion, options).run();
+std::vector<Group> segment(const Fusion& fusion, const CostModel& costs) {
+  return Segmenter(fusion, costs).run();
 }
 
 }  // namespace meshfuse

@@ -1,17 +1,12 @@
 // Dividing a fusion into kernels, library calls and collectives.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
+#include "meshfuse/scheduling/cost_model.h"
 #include "meshfuse/scheduling/group.h"
 
 namespace meshfuse {
-
-struct SegmentOptions {
-  /// The most calls in one kernel: compilers take more than linear time in a function's length.
-  size_t maxCalls = 512;
-};
 
 /// The groups of a fusion whose extents are constants and whose shardings are settled, in an order in which each runs after
 /// those whose values it reads. Calls that no result needs are in none.
@@ -20,6 +15,6 @@ struct SegmentOptions {
 /// dimensions, reductions of what they make over the same loops, and what follows in the rows that were reduced. Calls that read
 /// the same tensors with the same loops share a kernel too. Loops are found through dimension maps; nothing but the equality of
 /// extents depends on sizes, 1 included. Time is nearly linear in the number of calls.
-std::vector<Group> segment(const Fusion& fusion, const SegmentOptions& options = {});
+std::vector<Group> segment(const Fusion& fusion, const CostModel& costs = {});
 
 }  // namespace meshfuse

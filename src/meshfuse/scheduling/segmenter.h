@@ -42,7 +42,7 @@ struct GroupDraft {
 /// finish_groups.cpp what a kernel writes and what is left to libraries.
 class Segmenter {
  public:
-  Segmenter(const Fusion& fusion, const SegmentOptions& options);
+  Segmenter(const Fusion& fusion, const CostModel& costs);
 
   std::vector<Group> run();
 
@@ -111,7 +111,7 @@ class Segmenter {
   Group finished(const GroupDraft& draft, std::span<const uint32_t> without,
                  std::span<const uint32_t> later, const std::vector<bool>& isRead) const;
   const Fusion& fusion_;
-  const SegmentOptions& options_;
+  const CostModel& costs_;
   LoopTable table_;
   std::vector<GroupDraft> drafts_;
   std::vector<PlacedCall> placed_;  // by expression
