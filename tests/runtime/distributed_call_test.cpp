@@ -51,7 +51,7 @@ TEST(DistributedCall, EvenTensorsStayInline) {
   EXPECT_EQ(result.sharding(), rowsOverTwo());
   EXPECT_EQ(result.sizes(), (c10::DimVector{6, 2}));
   EXPECT_FALSE(result.isBoxed());
-  EXPECT_TRUE(executor.lastWasElementwise());
+  EXPECT_TRUE(executor.lastWasCopy());
 }
 
 TEST(DistributedCall, UnevenTensorsKeepTheirGlobalSizes) {

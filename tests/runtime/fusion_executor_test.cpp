@@ -17,9 +17,9 @@ at::Tensor only(KernelArgumentHolder&& results) {
   return std::move(results[0]).takeTensor();
 }
 
-/// Runs `fusion` and checks the result against `expected`, and whether it ran as one loop.
+/// Runs `fusion` and checks the result against `expected`, and whether it was one copy.
 void expectResult(const Fusion& fusion, const KernelArgumentHolder& inputs,
-                  const at::Tensor& expected, bool elementwise) {
+                  const at::Tensor& expected, bool isCopy) {
   FusionExecutor executor(fusion);
   for (int repeat = 0; repeat < 2; ++repeat) {
     const at::Tensor result = only(executor.execute(inputs));
@@ -27,7 +27,7 @@ void expectResult(const Fusion& fusion, const KernelArgumentHolder& inputs,
     EXPECT_EQ(result.sizes(), expected.sizes());
     EXPECT_TRUE(at::equal(result.contiguous(), expected.contiguous()));
   }
-  EXPECT_EQ(executor.lastWasElementwise(), elementwise);
+  EXPECT_EQ(executor.lastWasCopy(), isCopy);
   EXPECT_EQ(executor.boundProgramCount(), 1U);
 }
 
@@ -114,7 +114,7 @@ TEST(FusionExecutor, EveryOperationAfterACopyAndASum) {
   EXPECT_GT(ran, 500);
 }
 
-TEST(FusionExecutor, CopiesAnyDtypeInOneLoop) {
+TEST(FusionExecutor, CopiesAnyDtype) {
   for (const auto& [prim, type] : std::vector<std::pair<PrimType, at::ScalarType>>{
            {PrimType::Float, at::kFloat},
            {PrimType::Double, at::kDouble},
@@ -157,7 +157,7 @@ TEST(FusionExecutor, StridedTensorsGoThroughTheEvaluator) {
   expectResult(copyFusion(), KernelArgumentHolder(expanded), expanded, false);
 }
 
-TEST(FusionExecutor, AddsTensorsOfEqualDtypeInOneLoop) {
+TEST(FusionExecutor, AddsTensorsOfEqualDtype) {
   for (const auto& [prim, type] :
        std::vector<std::pair<PrimType, at::ScalarType>>{{PrimType::Float, at::kFloat},
                                                         {PrimType::Double, at::kDouble},
@@ -166,12 +166,12 @@ TEST(FusionExecutor, AddsTensorsOfEqualDtypeInOneLoop) {
     for (int64_t columns : {1, 7, 16, 1000, 70000}) {
       const at::Tensor a = at::randint(-50, 50, {3, columns}).to(type);
       const at::Tensor b = at::randint(-50, 50, {3, columns}).to(type);
-      expectResult(sumFusion(prim, prim), KernelArgumentHolder(a, b), a + b, true);
+      expectResult(sumFusion(prim, prim), KernelArgumentHolder(a, b), a + b, false);
     }
   }
 }
 
-TEST(FusionExecutor, AddOfOtherDtypesGoesThroughTheEvaluator) {
+TEST(FusionExecutor, AddsTensorsOfOtherDtypes) {
   const at::Tensor half = at::rand({4, 4}).to(at::kHalf);
   expectResult(sumFusion(PrimType::Half, PrimType::Half), KernelArgumentHolder(half, half),
                half.to(at::kFloat) + half.to(at::kFloat), false);
@@ -183,9 +183,9 @@ TEST(FusionExecutor, AddOfOtherDtypesGoesThroughTheEvaluator) {
 
 TEST(FusionExecutor, AddsNumbers) {
   const at::Tensor a = at::rand({5, 9});
-  expectResult(shiftFusion(), KernelArgumentHolder(a, 0.1), a + 0.1, true);
+  expectResult(shiftFusion(), KernelArgumentHolder(a, 0.1), a + 0.1, false);
   const at::Tensor n = at::randint(-9, 9, {5, 9});
-  expectResult(shiftFusion(PrimType::Int, PrimType::Int), KernelArgumentHolder(n, 7), n + 7, true);
+  expectResult(shiftFusion(PrimType::Int, PrimType::Int), KernelArgumentHolder(n, 7), n + 7, false);
   expectResult(shiftFusion(PrimType::Int, PrimType::Double), KernelArgumentHolder(n, 0.5),
                n.to(at::kDouble) + 0.5, false);
 }
@@ -201,7 +201,7 @@ TEST(FusionExecutor, NumbersAreBoundAtEachCall) {
   EXPECT_EQ(executor.boundProgramCount(), 1U);
 }
 
-TEST(FusionExecutor, ChainsKeepIntermediatesInABuffer) {
+TEST(FusionExecutor, ChainsOfSumsHaveTwoResults) {
   Fusion fusion;
   const ValId a = addInput(fusion, {-1, -1});
   const ValId b = addInput(fusion, {-1, -1});
@@ -220,16 +220,16 @@ TEST(FusionExecutor, ChainsKeepIntermediatesInABuffer) {
     ASSERT_EQ(results.size(), 2U);
     EXPECT_TRUE(at::equal(results[0].asTensor(), (x + y) + z));
     EXPECT_TRUE(at::equal(results[1].asTensor(), (((x + y) + z) + 2.0) + x));
-    EXPECT_TRUE(executor.lastWasElementwise());
+    EXPECT_FALSE(executor.lastWasCopy());
   }
 }
 
-TEST(FusionExecutor, ChainOfWideElementsFitsItsBuffer) {
+TEST(FusionExecutor, ACopyOfACopyIsNoCopyOfAnInput) {
   Fusion fusion;
   const ValId a = addInput(fusion, {-1, -1}, PrimType::ComplexDouble);
   fusion.addOutput(call(fusion, "set", {call(fusion, "set", {a})}));
   const at::Tensor x = at::rand({100, 100}, at::kComplexDouble);
-  expectResult(fusion, KernelArgumentHolder(x), x, true);
+  expectResult(fusion, KernelArgumentHolder(x), x, false);
 }
 
 TEST(FusionExecutor, OtherCallsGoThroughTheEvaluator) {
@@ -351,9 +351,9 @@ TEST(FusionExecutor, DispatchAllUsesAten) {
   context.dispatchAll = true;
   const at::Tensor a = at::rand({4, 4});
   EXPECT_TRUE(at::equal(only(executor.execute(KernelArgumentHolder(a), context)), a));
-  EXPECT_FALSE(executor.lastWasElementwise());
+  EXPECT_FALSE(executor.lastWasCopy());
   executor.execute(KernelArgumentHolder(a));
-  EXPECT_TRUE(executor.lastWasElementwise());
+  EXPECT_TRUE(executor.lastWasCopy());
 }
 
 TEST(FusionExecutor, MetaTensorsGiveMetaTensors) {

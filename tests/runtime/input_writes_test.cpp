@@ -35,7 +35,7 @@ TEST(InputWrites, AllReadsSeeTheInputsFromBeforeTheCall) {
     EXPECT_TRUE(at::equal(b, before));
     EXPECT_EQ(a._version(), version + 1);
   }
-  EXPECT_FALSE(executor.lastWasElementwise());
+  EXPECT_FALSE(executor.lastWasCopy());
   EXPECT_NE(executor.explain().find("output tv2 into tv0\noutput tv3\n"), std::string::npos);
 }
 

@@ -105,8 +105,8 @@ BoundProgram::BoundProgram(const Fusion& fusion, std::span<const ArgView> args,
   }
   checkPackedOutputs(concrete, packedResults_);
   if (!context.dispatchAll) {
-    elementwise_ = ElementwiseProgram::build(concrete, args);
-    if (!elementwise_ && isCompilable(concrete, args)) {
+    copy_ = CopyProgram::build(concrete, args);
+    if (!copy_ && isCompilable(concrete, args)) {
       TensorLayouts layouts = argumentLayouts(concrete, args);
       if (!distributed_ && isTiered()) {
         tiered_ = TieredProgram::start(concrete, std::move(layouts), classes);
@@ -116,7 +116,7 @@ BoundProgram::BoundProgram(const Fusion& fusion, std::span<const ArgView> args,
       }
     }
   }
-  if (elementwise_ || compiled_) {
+  if (copy_ || compiled_) {
     compiledFusion_ = std::move(concrete);
   } else {
     program_.emplace(std::move(concrete), std::vector<int64_t>{context.rank});
@@ -138,8 +138,8 @@ void BoundProgram::run(std::span<const ArgView> args, const CallContext& context
     }
   }
   results.programId = id_;
-  if (elementwise_) {
-    runElementwise(args, context, results);
+  if (copy_) {
+    runCopy(args, context, results);
     return;
   }
   const HostProgram* compiled = compiledNow();
@@ -188,7 +188,7 @@ std::vector<ShardingId> BoundProgram::outputShardings() const {
 
 std::string BoundProgram::toText() const {
   const HostProgram* compiled = compiledNow();
-  std::string text = elementwise_          ? "one loop over all elements:\n"
+  std::string text = copy_                 ? "one copy:\n"
                      : compiled != nullptr ? "compiled:\n" + compiled->toText()
                                            : "operation by operation with ATen:\n";
   text += print(fusion());
@@ -242,14 +242,13 @@ void BoundProgram::agreeOnce(std::span<const ArgView> args, const CallContext& c
   agreement_.notify_all();
 }
 
-void BoundProgram::runElementwise(std::span<const ArgView> args, const CallContext& context,
-                                  CallResults& results) const {
-  elementwise_->allocate(results.values);
-  if (elementwise_->isLarge()) {
+void BoundProgram::runCopy(std::span<const ArgView> args, const CallContext& context,
+                           CallResults& results) const {
+  if (copy_->isLarge()) {
     const BlockingScope scope(context.blocking);
-    elementwise_->compute(args, results.values);
+    copy_->run(args, results.values);
   } else {
-    elementwise_->compute(args, results.values);
+    copy_->run(args, results.values);
   }
   if (distributed_) {
     for (size_t i = 0; i < results.values.size(); ++i) {

@@ -11,7 +11,7 @@
 
 #include "meshfuse/evaluator/program.h"
 #include "meshfuse/runtime/call_results.h"
-#include "meshfuse/runtime/elementwise_program.h"
+#include "meshfuse/runtime/copy_program.h"
 #include "meshfuse/runtime/host_program.h"
 #include "meshfuse/runtime/input_writes.h"
 #include "meshfuse/runtime/program_class.h"
@@ -33,8 +33,8 @@ class BoundProgram {
   uint64_t id() const noexcept { return id_; }
   const Signature& signature() const noexcept { return signature_; }
   bool isDistributed() const noexcept { return distributed_; }
-  /// Whether the program runs as one hand-bound loop, not through the evaluator.
-  bool isElementwise() const noexcept { return elementwise_.has_value(); }
+  /// Whether the program is one copy, which neither a kernel nor the evaluator makes.
+  bool isCopy() const noexcept { return copy_.has_value(); }
   /// Whether it has generated kernels by now.
   bool isCompiled() const { return compiledNow() != nullptr; }
   /// Comes back when it is known whether it has.
@@ -67,8 +67,8 @@ class BoundProgram {
   bool isCheckedEachCall(RankCheck check) const noexcept;
   void agree(std::span<const ArgView> args, const CallContext& context) const;
   void agreeOnce(std::span<const ArgView> args, const CallContext& context) const;
-  void runElementwise(std::span<const ArgView> args, const CallContext& context,
-                      CallResults& results) const;
+  void runCopy(std::span<const ArgView> args, const CallContext& context,
+               CallResults& results) const;
   void runCompiled(const HostProgram& compiled, std::span<const ArgView> args,
                    const CallContext& context, CallResults& results) const;
   void evaluate(const HostProgram* compiled, std::span<const ArgView> args,
@@ -92,7 +92,7 @@ class BoundProgram {
   std::vector<int32_t> returnedInputs_;  // as of returnedInputs()
   std::vector<uint32_t> writtenInputs_;
   std::vector<int32_t> packedResults_;  // as of packedResults()
-  std::optional<ElementwiseProgram> elementwise_;
+  std::optional<CopyProgram> copy_;
   /// What is computed, where program_ doesn't have it.
   std::optional<Fusion> compiledFusion_;
   std::optional<HostProgram> compiled_;

@@ -141,10 +141,10 @@ std::string FusionExecutor::explain() {
   return program == nullptr ? std::string() : program->toText();
 }
 
-bool FusionExecutor::lastWasElementwise() {
+bool FusionExecutor::lastWasCopy() {
   const ProgramCache::Use use(cache_);
   const BoundProgram* program = cache_.last();
-  return program != nullptr && program->isElementwise();
+  return program != nullptr && program->isCopy();
 }
 
 }  // namespace meshfuse

@@ -50,8 +50,8 @@ class FusionExecutor {
   std::span<const int32_t> returnedInputs() const noexcept { return returnedInputs_; }
 
   size_t boundProgramCount() const { return cache_.size(); }
-  /// Whether the last call ran as a hand-bound loop (for tests and people).
-  bool lastWasElementwise();
+  /// Whether the last call was one copy, without kernels and the evaluator (for tests and people).
+  bool lastWasCopy();
 
  private:
   const BoundProgram& programFor(std::span<const ArgView> args, const CallContext& context);
