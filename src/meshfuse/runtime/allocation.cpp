@@ -6,18 +6,17 @@
 
 namespace meshfuse {
 
-at::Tensor allocateCpu(c10::IntArrayRef sizes, c10::IntArrayRef strides, caffe2::TypeMeta dtype,
-                       int64_t bytes) {
+at::Tensor allocateCpu(const FreshLayout& layout) {
   c10::Allocator* allocator = &smallBlockAllocator();
   auto storage = c10::make_intrusive<c10::StorageImpl>(
-      c10::StorageImpl::use_byte_size_t(), bytes, allocator->allocate(static_cast<size_t>(bytes)),
-      allocator,
+      c10::StorageImpl::use_byte_size_t(), layout.bytes,
+      allocator->allocate(static_cast<size_t>(layout.bytes)), allocator,
       /*resizable=*/true);
   at::Tensor tensor = at::detail::make_tensor<c10::TensorImpl>(
-      c10::Storage(std::move(storage)), c10::DispatchKeySet(c10::DispatchKey::CPU), dtype);
+      c10::Storage(std::move(storage)), c10::DispatchKeySet(c10::DispatchKey::CPU), layout.dtype);
   // A new TensorImpl has sizes [0].
-  if (sizes.size() != 1 || sizes[0] != 0) {
-    tensor.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides);
+  if (layout.sizes.size() != 1 || layout.sizes[0] != 0) {
+    tensor.unsafeGetTensorImpl()->set_sizes_and_strides(layout.sizes, layout.strides);
   }
   return tensor;
 }

@@ -23,8 +23,7 @@ bool isWholeOnCpu(const c10::TensorImpl& tensor) {
 
 }  // namespace
 
-std::optional<CopyProgram> CopyProgram::build(const Fusion& fusion,
-                                              std::span<const ArgView> args) {
+std::optional<CopyProgram> CopyProgram::build(const Fusion& fusion, std::span<const ArgView> args) {
   static const OpInfo* const kSet = findOp("set");
   if (fusion.exprs().size() != 1 || fusion.exprs().front().op != kSet ||
       fusion.outputs().size() != 1 || !fusion.writes().empty()) {
@@ -32,8 +31,8 @@ std::optional<CopyProgram> CopyProgram::build(const Fusion& fusion,
   }
   const Expr& expr = fusion.exprs().front();
   const ValId* operand = std::get_if<ValId>(&expr.args.front());
-  const auto input = operand == nullptr ? fusion.inputs().end()
-                                        : std::ranges::find(fusion.inputs(), *operand);
+  const auto input =
+      operand == nullptr ? fusion.inputs().end() : std::ranges::find(fusion.inputs(), *operand);
   if (input == fusion.inputs().end() || fusion.outputs().front() != expr.outputs.front()) {
     return std::nullopt;
   }
@@ -46,22 +45,22 @@ std::optional<CopyProgram> CopyProgram::build(const Fusion& fusion,
     return std::nullopt;
   }
   program.elements_ = arg.tensor->numel();
-  program.bytes_ = program.elements_ * static_cast<int64_t>(arg.tensor->dtype().itemsize());
-  program.sizes_ = arg.tensor->sizes();
-  program.strides_ = arg.tensor->strides();
-  program.dtype_ = arg.tensor->dtype();
+  program.result_ = {c10::DimVector(arg.tensor->sizes()), c10::DimVector(arg.tensor->strides()),
+                     arg.tensor->dtype(),
+                     program.elements_ * static_cast<int64_t>(arg.tensor->dtype().itemsize())};
   return program;
 }
 
 void CopyProgram::run(std::span<const ArgView> args, Values& outputs) const {
-  at::Tensor copy = allocateCpu(sizes_, strides_, dtype_, bytes_);
-  if (bytes_ != 0) {  // tensors without elements have no memory to name
+  at::Tensor copy = allocateCpu(result_);
+  const int64_t bytes = result_.bytes;
+  if (bytes != 0) {  // tensors without elements have no memory to name
     const auto* from = static_cast<const char*>(dataOf(*args[argument_].tensor));
-    auto* to = static_cast<char*>(const_cast<void*>(dataOf(*copy.unsafeGetTensorImpl())));
-    if (bytes_ < kParallelBytes) {
-      std::memcpy(to, from, static_cast<size_t>(bytes_));
+    auto* to = static_cast<char*>(addressOf(*copy.unsafeGetTensorImpl()));
+    if (bytes < kParallelBytes) {
+      std::memcpy(to, from, static_cast<size_t>(bytes));
     } else {
-      at::parallel_for(0, bytes_, kParallelBytes / 2, [&](int64_t begin, int64_t end) {
+      at::parallel_for(0, bytes, kParallelBytes / 2, [&](int64_t begin, int64_t end) {
         std::memcpy(to + begin, from + begin, static_cast<size_t>(end - begin));
       });
     }

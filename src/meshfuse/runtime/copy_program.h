@@ -5,10 +5,10 @@
 #include <optional>
 #include <span>
 
-#include <c10/util/DimVector.h>
 #include <c10/util/SmallVector.h>
 
 #include "meshfuse/ir/fusion.h"
+#include "meshfuse/runtime/allocation.h"
 #include "meshfuse/runtime/arg_view.h"
 #include "meshfuse/values/polymorphic_value.h"
 
@@ -34,10 +34,7 @@ class CopyProgram {
 
   size_t argument_ = 0;
   int64_t elements_ = 0;
-  int64_t bytes_ = 0;
-  c10::DimVector sizes_;
-  c10::DimVector strides_;
-  caffe2::TypeMeta dtype_;
+  FreshLayout result_;
 };
 
 }  // namespace meshfuse

@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <optional>
 
-#include <ATen/Parallel.h>
-
 #include "meshfuse/base/error.h"
 #include "meshfuse/evaluator/op_evaluation.h"
 #include "meshfuse/evaluator/program_step.h"
 #include "meshfuse/evaluator/random_numbers.h"
 #include "meshfuse/runtime/allocation.h"
 #include "meshfuse/runtime/kernel_number.h"
-#include "meshfuse/runtime/small_blocks.h"
 #include "meshfuse/values/conversions.h"
 #include "meshfuse/values/torch_types.h"
 
@@ -28,18 +25,6 @@ at::Tensor tensorOf(const ArgView& arg) {
   // A view of a tensor that requires a gradient would require one as well, and lose it.
   return tensor.requires_grad() ? tensor.detach() : tensor;
 }
-
-/// Memory of a tensor that is written; `data()` would make lazy copies real, which fresh memory never is.
-void* addressOf(const at::Tensor& tensor) {
-  return const_cast<void*>(dataOf(*tensor.unsafeGetTensorImpl()));
-}
-
-/// What kernels report: `call` says which one of several runs.
-struct KernelStatus {
-  int64_t dividedByZero = 0;
-  int64_t call = 0;
-  int64_t outside = 0;
-};
 
 }  // namespace
 
@@ -104,12 +89,12 @@ void HostProgram::bindLaunches() {
     const TensorLayout& layout = parts_.layouts[val];
     FreshTensor tensor;
     tensor.val = val;
-    tensor.sizes = c10::DimVector(layout.sizes.begin(), layout.sizes.end());
-    tensor.strides = c10::DimVector(layout.strides.begin(), layout.strides.end());
-    tensor.dtype = c10::scalarTypeToTypeMeta(torchDtype(fusion.val(val).dtype()));
-    tensor.bytes = static_cast<int64_t>(tensor.dtype.itemsize());
+    tensor.layout.sizes = c10::DimVector(layout.sizes.begin(), layout.sizes.end());
+    tensor.layout.strides = c10::DimVector(layout.strides.begin(), layout.strides.end());
+    tensor.layout.dtype = c10::scalarTypeToTypeMeta(torchDtype(fusion.val(val).dtype()));
+    tensor.layout.bytes = static_cast<int64_t>(tensor.layout.dtype.itemsize());
     for (int64_t size : layout.sizes) {
-      tensor.bytes *= size;
+      tensor.layout.bytes *= size;
     }
     const auto result = std::ranges::find(results_, val);
     tensor.result = result == results_.end() ? -1 : static_cast<int32_t>(result - results_.begin());
@@ -142,47 +127,41 @@ void HostProgram::bindLaunches() {
     bytes += launch.bytes;
   }
   isLarge_ = hasCalls_ || bytes > kLargeBytes;
-  isOneLaunch_ = isOneLaunch();
+  single_ = singleLaunch();
 }
 
-bool HostProgram::isOneLaunch() const {
+std::optional<SingleLaunch> HostProgram::singleLaunch() const {
   if (hasCalls_ || parts_.steps.size() != 1 || parts_.temporaryBytes != 0) {
-    return false;
+    return std::nullopt;
   }
   const KernelLaunch& launch = parts_.launches.front();
   const BoundLaunch& bound = bound_.front();
-  return launch.numbers.empty() && launch.seeds.empty() && launch.partials.empty() &&
-         !launch.mayFail && !launch.picksAmongNone && launch.kernel->calls == 1 &&
-         fresh_.size() == results_.size() && bound.makes.size() == results_.size() &&
-         std::ranges::all_of(fresh_, [](const FreshTensor& fresh) { return fresh.result >= 0; });
-}
-
-void HostProgram::runOneLaunch(std::span<const ArgView> args, Values& results) const {
-  const size_t firstResult = results.size();
-  results.resize(firstResult + results_.size());
-  c10::SmallVector<void*, 4> made;
+  const bool isPlain = launch.numbers.empty() && launch.seeds.empty() && launch.partials.empty() &&
+                       !launch.mayFail && !launch.picksAmongNone && launch.kernel->calls == 1;
+  if (!isPlain || bound.tensors.size() > SingleLaunch::kMostTensors ||
+      fresh_.size() != results_.size() || bound.makes.size() != results_.size()) {
+    return std::nullopt;
+  }
+  SingleLaunch single{bound.entry, launch.iterations, launch.grain, {}, launch.integers, {}};
+  single.results.resize(results_.size());
   for (const FreshTensor& fresh : fresh_) {
-    at::Tensor tensor = allocateCpu(fresh.sizes, fresh.strides, fresh.dtype, fresh.bytes);
-    made.push_back(addressOf(tensor));
-    results[firstResult + static_cast<size_t>(fresh.result)] = std::move(tensor);
+    if (fresh.result < 0) {
+      return std::nullopt;
+    }
+    single.results[static_cast<size_t>(fresh.result)] = fresh.layout;
   }
-  if (parts_.launches.front().iterations == 0) {
-    return;
+  for (const Source& source : bound.tensors) {
+    single.tensors.push_back(source.kind == TensorPlace::Kind::Argument
+                                 ? static_cast<int32_t>(source.index)
+                                 : -1 - fresh_[source.index].result);
   }
-  KernelStatus status;
-  c10::SmallVector<void*, 16> pointers{&status};
-  for (const Source& source : bound_.front().tensors) {
-    pointers.push_back(source.kind == TensorPlace::Kind::Argument
-                           ? const_cast<void*>(dataOf(*args[source.index].tensor))
-                           : made[source.index]);
-  }
-  runKernel(0, status.call, pointers.data(), nullptr);
+  return single;
 }
 
 void HostProgram::run(std::span<const ArgView> args, const Collectives* collectives,
                       Values& results) const {
-  if (isOneLaunch_) {
-    return runOneLaunch(args, results);
+  if (single_) {
+    return single_->run(args, results);
   }
   Running running{args, collectives, results, results.size()};
   results.resize(results.size() + results_.size());
@@ -227,8 +206,8 @@ void HostProgram::launch(size_t index, Running& running) const {
   const KernelLaunch& launch = parts_.launches[index];
   for (uint32_t slot : bound.makes) {
     const FreshTensor& fresh = fresh_[slot];
-    at::Tensor tensor = allocateCpu(fresh.sizes, fresh.strides, fresh.dtype, fresh.bytes);
-    running.fresh[slot] = addressOf(tensor);
+    at::Tensor tensor = allocateCpu(fresh.layout);
+    running.fresh[slot] = addressOf(*tensor.unsafeGetTensorImpl());
     if (running.state) {
       running.state->values[indexOf(fresh.val)] = tensor;
     }
@@ -247,7 +226,7 @@ void HostProgram::launch(size_t index, Running& running) const {
   for (const Source& source : bound.tensors) {
     switch (source.kind) {
       case TensorPlace::Kind::Argument:
-        pointers.push_back(const_cast<void*>(dataOf(*running.args[source.index].tensor)));
+        pointers.push_back(addressOf(*running.args[source.index].tensor));
         break;
       case TensorPlace::Kind::Fresh:
         pointers.push_back(running.fresh[source.index]);
@@ -306,18 +285,11 @@ void HostProgram::runKernel(size_t index, int64_t& call, void** pointers,
                             const void* numbers) const {
   const KernelLaunch& launch = parts_.launches[index];
   const KernelVariant& kernel = *launch.kernel;
-  const CpuKernelFunction entry = bound_[index].entry;
-  const int64_t* integers = launch.integers.data();
   for (call = 0; call < kernel.calls; ++call) {
     const bool isWhole = call + 1 == kernel.calls && !kernel.lastCallIsSplit;
     const int64_t iterations = launch.iterations * (isWhole ? 1 : launch.splits);
-    if (iterations <= launch.grain) {
-      entry(pointers, integers, numbers, 0, iterations);
-    } else {
-      at::parallel_for(0, iterations, launch.grain, [&](int64_t begin, int64_t end) {
-        entry(pointers, integers, numbers, begin, end);
-      });
-    }
+    runIterations(bound_[index].entry, pointers, launch.integers.data(), numbers, iterations,
+                  launch.grain);
   }
 }
 
@@ -346,11 +318,12 @@ void HostProgram::call(const HostStep& step, Running& running) const {
       const FreshTensor& fresh = fresh_[static_cast<size_t>(slot)];
       at::Tensor tensor = state.values[indexOf(val)].asTensor().resolve_conj().resolve_neg();
       // Kernels are bound to strides that a number known at run time may have changed.
-      if (tensor.strides() != c10::IntArrayRef(fresh.strides)) {
-        const at::Tensor dense = at::empty_strided(fresh.sizes, fresh.strides, tensor.options());
+      if (tensor.strides() != c10::IntArrayRef(fresh.layout.strides)) {
+        const at::Tensor dense =
+            at::empty_strided(fresh.layout.sizes, fresh.layout.strides, tensor.options());
         tensor = dense.copy_(tensor);
       }
-      running.fresh[static_cast<size_t>(slot)] = addressOf(tensor);
+      running.fresh[static_cast<size_t>(slot)] = addressOf(*tensor.unsafeGetTensorImpl());
       if (!tensor.is_same(state.values[indexOf(val)].asTensor())) {
         running.copies.push_back(std::move(tensor));
       }

@@ -3,17 +3,18 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include <c10/util/DimVector.h>
 #include <c10/util/SmallVector.h>
 
 #include "meshfuse/evaluator/collectives.h"
 #include "meshfuse/evaluator/program_step.h"
 #include "meshfuse/runtime/arg_view.h"
 #include "meshfuse/runtime/kernel_group.h"
+#include "meshfuse/runtime/single_launch.h"
 #include "meshfuse/values/polymorphic_value.h"
 
 namespace meshfuse {
@@ -82,10 +83,7 @@ class HostProgram {
   };
   struct FreshTensor {
     ValId val{};
-    c10::DimVector sizes;
-    c10::DimVector strides;
-    caffe2::TypeMeta dtype;
-    int64_t bytes = 0;
+    FreshLayout layout;
     int32_t result = -1;  // position among the results, -1 for none
   };
   struct BoundLaunch {
@@ -97,10 +95,7 @@ class HostProgram {
   struct Running;
 
   void bindLaunches();
-  /// Whether a run is one launch of a kernel that takes tensors alone, cannot fail and makes nothing but results.
-  bool isOneLaunch() const;
-  /// The whole of such a run.
-  void runOneLaunch(std::span<const ArgView> args, Values& results) const;
+  std::optional<SingleLaunch> singleLaunch() const;
   void runKernel(size_t index, int64_t& call, void** pointers, const void* numbers) const;
   /// The values of the evaluator before anything has run.
   RankState stateOf(std::span<const ArgView> args) const;
@@ -121,8 +116,8 @@ class HostProgram {
   std::vector<ExprId> drawing_;                   // the calls that draw a seed, in order
   std::vector<std::vector<int64_t>> localSizes_;  // by value, where the evaluator may run
   bool hasCalls_ = false;
-  bool isOneLaunch_ = false;
   bool isLarge_ = false;
+  std::optional<SingleLaunch> single_;  // the whole of a run, where it is one
 };
 
 }  // namespace meshfuse
