@@ -24,7 +24,7 @@ constexpr uint64_t kMi = 1024 * kKi;
 
 at::Tensor allocate(uint64_t bytes) {
   const int64_t size = static_cast<int64_t>(bytes);
-  return allocateCpu({size}, {1}, caffe2::TypeMeta::Make<uint8_t>(), size);
+  return allocateCpu({{size}, {1}, caffe2::TypeMeta::Make<uint8_t>(), size});
 }
 
 class RecyclingPoolTest : public ::testing::Test {

@@ -181,12 +181,16 @@ void CpuPrinter::buffers() {
   }
 }
 
+/// Elements side by side of which a pass accumulates: two vectors of the longest of Float, or one where much else wants registers. GCC
+/// takes shorter vectors where those of 16 bits don't fill one.
 int CpuPrinter::lanesOf(const LoopPass& pass) const {
   int64_t work = 0;
+  bool hasHalves = false;
   for (NodeId id : pass.nodes) {
     work += workOf(graph_.node(id));
+    hasHalves = hasHalves || bytesOf(graph_.node(id).type) == 2;
   }
-  return work > 8 ? 16 : 32;
+  return work > 8 && !hasHalves ? 16 : 32;
 }
 
 void CpuPrinter::parallelIndices() {

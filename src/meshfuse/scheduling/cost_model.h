@@ -23,8 +23,8 @@ struct CostModel {
   int64_t workPerByte = 2;
   /// One launch more: some 25 nanoseconds.
   int64_t launchWork = 1280;
-  /// Worth waking a thread for: some 10 microseconds.
-  int64_t threadWork = 512 * 1024;
+  /// Worth waking a thread for: some 5 microseconds.
+  int64_t threadWork = 256 * 1024;
 
   // Kernels.
   /// The most calls in one: compilers take more than linear time in a function's length.
