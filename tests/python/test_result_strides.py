@@ -1,5 +1,8 @@
 """Results that are views of inputs share their memory and have torch's strides, whatever kernels run beside them."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -114,3 +117,26 @@ def test_layouts_of_new_sizes() -> None:
                 for result, expected in zip(results, wanted, strict=True):
                     torch.testing.assert_close(result, expected)
                     assert result.stride() == expected.stride()
+
+
+def test_layouts_are_found_without_torchs_own_compiler():
+    """The first operation on meta tensors makes torch load it, which takes more than a second."""
+    script = """
+import sys
+import torch
+from meshfuse import FusionDefinition, ops
+with FusionDefinition() as fd:
+    x, y = fd.define_tensor([-1, -1]), fd.define_tensor([-1, -1])
+    z = ops.stride_order(ops.add(ops.permute(ops.exp(x), [1, 0]), 1.0), [1, 0])
+    fd.add_output(z)
+    fd.add_output(ops.sum(ops.where(ops.gt(x, y), x, ops.mul(x, y)), [1]))
+before = {name for name in sys.modules if name.startswith("torch._dynamo")}
+x, y = torch.randn(5, 7).t(), torch.randn(7, 5)
+z, total = fd.execute([x, y])
+assert torch.equal(total.isfinite(), torch.ones(7, dtype=torch.bool))
+assert torch.allclose(z, x.exp().t() + 1)
+assert "compiled:" in fd.explain()
+assert before == {name for name in sys.modules if name.startswith("torch._dynamo")}
+"""
+    environment = {**os.environ, "MESHFUSE_COMPILE": "1"}
+    subprocess.run([sys.executable, "-c", script], env=environment, check=True)

@@ -51,16 +51,14 @@ at::Tensor operandOf(const PolymorphicValue& value, at::ScalarType dtype, at::De
   return toTensor(value, device).to(dtype);
 }
 
-/// ATen has few functions of floats of 8 bits and less and of UInt64: Float holds all values of the former, Int the bits of the latter, which
-/// are all that rows on it look at.
+}  // namespace
+
 at::ScalarType calculationType(PrimType compute) {
   if (compute == PrimType::UInt64) {
     return at::kLong;
   }
   return isReducedFloat(compute) && bitsOf(compute) <= 8 ? at::kFloat : torchDtype(compute);
 }
-
-}  // namespace
 
 void checkFitsInt32(std::string_view op, const std::string& operand,
                     const PolymorphicValue& value) {

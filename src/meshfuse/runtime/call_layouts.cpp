@@ -3,10 +3,17 @@
 #include <algorithm>
 #include <complex>
 
+#include <ATen/TensorIterator.h>
 #include <ATen/ops/empty_strided.h>
 
 #include "meshfuse/base/memory_order.h"
+#include "meshfuse/evaluator/pointwise_eval.h"
+#include "meshfuse/ops/infer.h"
+#include "meshfuse/ops/op_info.h"
+#include "meshfuse/ops/pointwise.h"
 #include "meshfuse/ops/reshard.h"
+#include "meshfuse/scheduling/loop_form.h"
+#include "meshfuse/scheduling/shifted_reads.h"
 #include "meshfuse/values/torch_types.h"
 
 namespace meshfuse {
@@ -54,6 +61,11 @@ std::vector<int64_t> stridesIn(const std::vector<int64_t>& sizes, std::vector<in
   return denseStrides(sizes, order);
 }
 
+at::Tensor withoutMemory(PrimType type, const std::vector<int64_t>& sizes,
+                         const std::vector<int64_t>& strides) {
+  return at::empty_strided(sizes, strides, at::TensorOptions(torchDtype(type)).device(at::kMeta));
+}
+
 /// Layouts depend on a number's type alone.
 PolymorphicValue anyNumber(PrimType type) {
   switch (categoryOf(type)) {
@@ -96,8 +108,7 @@ void CallLayouts::evaluate(const Expr& expr, const TensorLayouts& layouts) {
     }
     if (val.isTensor()) {
       const TensorLayout& layout = layouts[id];
-      value = at::empty_strided(layout.sizes, layout.strides,
-                                at::TensorOptions(torchDtype(val.dtype())).device(at::kMeta));
+      value = withoutMemory(val.dtype(), layout.sizes, layout.strides);
     } else {
       value = anyNumber(val.dtype());
     }
@@ -107,8 +118,57 @@ void CallLayouts::evaluate(const Expr& expr, const TensorLayouts& layouts) {
       sizes_[indexOf(val)] = sizesOf(val);
     }
   }
+  if (const std::optional<std::vector<int64_t>> strides = knownStrides(expr)) {
+    for (ValId id : expr.outputs) {
+      state_->values[indexOf(id)] = withoutMemory(fusion_.val(id).dtype(), sizesOf(id), *strides);
+    }
+    return;
+  }
   // The seed changes no layout, and drawing one would change the stream of random numbers.
   runCall(fusion_, expr, sizes_, 0, *state_);
+}
+
+std::optional<std::vector<int64_t>> CallLayouts::knownStrides(const Expr& expr) const {
+  const LoopForm form = loopFormOf(*expr.op);
+  if (form.kind == LoopForm::Kind::Call || form.reorders) {
+    return std::nullopt;
+  }
+  const std::vector<int64_t> sizes = sizesOf(expr.outputs.front());
+  const bool arePlain = std::ranges::all_of(tensorsOf(fusion_, expr), [&](ValId val) {
+    const at::Tensor& tensor = state_->values[indexOf(val)].asTensor();
+    return tensor.numel() != 0 &&
+           tensor.strides() == c10::IntArrayRef(rowMajorStrides(tensor.sizes().vec()));
+  });
+  if (form.kind == LoopForm::Kind::Reduction || arePlain) {
+    return rowMajorStrides(sizes);
+  }
+  if (!infoOf(*expr.op).isPointwise()) {
+    return std::nullopt;
+  }
+  return elementwiseStrides(expr);
+}
+
+/// Those that torch's iterators give a result of operands in the type that is computed in.
+std::vector<int64_t> CallLayouts::elementwiseStrides(const Expr& expr) const {
+  const OpInfo& op = infoOf(*expr.op);
+  const std::vector<TensorType> tensors = tensorOperands(fusion_, expr.args);
+  const at::ScalarType compute =
+      calculationType(pointwiseTypes({&op, &fusion_, expr.args, tensors}).compute);
+  at::TensorIteratorConfig config;
+  config.set_check_mem_overlap(false)
+      .check_all_same_dtype(false)
+      .declare_static_dtype_and_device(compute, at::kMeta)
+      .add_owned_output(at::Tensor());
+  const bool chooses =
+      pointwiseRows()[static_cast<size_t>(op.pointwiseRow)].types == DtypeClass::Select;
+  for (size_t i = 0; i < expr.args.size(); ++i) {
+    const ValId* val = std::get_if<ValId>(&expr.args[i]);
+    if (val != nullptr && fusion_.val(*val).isTensor()) {
+      const at::Tensor& tensor = state_->values[indexOf(*val)].asTensor();
+      config.add_owned_const_input(tensor.to(chooses && i == 0 ? at::kBool : compute));
+    }
+  }
+  return config.build().output().strides().vec();
 }
 
 void CallLayouts::settle(const Expr& expr, TensorLayouts& layouts) {

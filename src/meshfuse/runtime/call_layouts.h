@@ -9,7 +9,8 @@
 
 namespace meshfuse {
 
-/// Finds layouts by evaluating calls on tensors without memory, one after the other in the order of the program.
+/// Finds layouts by evaluating calls on tensors without memory, one after the other in the order of the program. What is known of
+/// elementwise operations and reductions is not evaluated: the first time that torch does so takes it more than a second.
 class CallLayouts {
  public:
   CallLayouts(const Fusion& fusion, int64_t rank) : fusion_(fusion), rank_(rank) {}
@@ -29,6 +30,9 @@ class CallLayouts {
   std::vector<std::vector<int64_t>> stridesOf(KernelTemplate& kernel, const TensorLayouts& layouts);
   std::vector<std::vector<int64_t>> evaluatedStrides(const KernelTemplate& kernel,
                                                      const TensorLayouts& layouts);
+  /// Of a call's results, all in one layout, where that follows from those of its operands.
+  std::optional<std::vector<int64_t>> knownStrides(const Expr& expr) const;
+  std::vector<int64_t> elementwiseStrides(const Expr& expr) const;
   std::vector<int64_t> sizesOf(ValId val) const;
 
   const Fusion& fusion_;
