@@ -9,7 +9,7 @@ from __future__ import annotations
 import torch
 from products import dims_of, product_in_some_order
 from programs import ERRORS, Program, Step, operand_of
-from stepwise import run_step
+from stepwise import Number, run_step
 from vocabulary import BINARY, INEXACT, TERNARY, UNARY
 
 # Units in the last place that two implementations may differ by: each has an error of at most 4.
@@ -79,6 +79,15 @@ def magnitude(op: str, operands: list, result: torch.Tensor) -> torch.Tensor:
     )
 
 
+def size_of_terms(step: Step, operands: list) -> torch.Tensor:
+    """Of a lerp, whose terms may cancel."""
+    texts = step.template[step.template.index("(") + 1 : -1].split(", ")
+    values = [operands[int(text[1:-1])] if text.startswith("{") else eval(text) for text in texts]
+    values = [x.value if isinstance(x, Number) else x for x in values]
+    start, end, weight = (torch.as_tensor(x).to(torch.complex128) for x in values)
+    return (start.abs() + end.abs() + (weight * (end - start)).abs()).nan_to_num(0, 0, 0)
+
+
 def random_direction(shape: torch.Size, generator: torch.Generator) -> torch.Tensor:
     """From -1 to 1: often the ends, and often in between, for functions that turn around there."""
     ends = torch.randint(-1, 2, shape, generator=generator).double()
@@ -121,6 +130,8 @@ def moved(
     units = UNITS if unit < 1e-4 * factor else 1.0
     smallest = torch.finfo(result.dtype).smallest_normal * torch.finfo(result.dtype).eps
     error = value.abs() * unit * units + units * smallest
+    if op == "lerp":
+        error = error + size_of_terms(step, operands) * unit * units
     if op in REDUCTIONS:
         accumulated = unit if unit < 1e-4 * factor else 2.0**-23 * factor
         count = operands[0].numel() / max(1, result.numel())

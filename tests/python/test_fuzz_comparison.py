@@ -77,3 +77,13 @@ def test_errors_are_as_large_as_they_may_be_and_smaller():
     assert {-1.0, 0.0, 1.0} <= set(x.tolist())
     assert len(set(x.tolist())) > 300
     assert float(x.abs().max()) == 1
+
+
+def test_the_terms_of_a_lerp_may_cancel():
+    start, end = torch.tensor([1000.0], dtype=torch.float64), torch.tensor([-1.0])
+    step = Step("fd.ops.lerp({0}, {1}, 0.999)", (0, 1), (2,))
+    generator = torch.Generator().manual_seed(0)
+    result = torch.lerp(start, end.double(), 0.999)
+    draws = [float(moved(step, [start, end], result, generator, 1.0)) for _ in range(DRAWS)]
+    eps = torch.finfo(torch.float64).eps
+    assert 1000 * eps < max(abs(x - float(result)) for x in draws) < 30000 * eps
