@@ -24,5 +24,6 @@ endif()
 # What generated code is compiled with, for tests and benchmarks that include the text of device/.
 set(MESHFUSE_KERNEL_FLAGS -O3 -march=native -fno-math-errno -fno-trapping-math -ffp-contract=off -fopenmp-simd -fwrapv)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  list(APPEND MESHFUSE_KERNEL_FLAGS -fno-tree-pre -fno-thread-jumps)
+  list(APPEND MESHFUSE_KERNEL_FLAGS -O2 -ftree-vectorize -fvect-cost-model=dynamic -fpeel-loops -funswitch-loops
+       -floop-unroll-and-jam -fno-tree-pre -fno-thread-jumps -fno-tree-slp-vectorize)
 endif()

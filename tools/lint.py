@@ -33,10 +33,12 @@ PYTHON_FOLDERS = ("python", "tests", "tools", "bench", "examples")
 TYPED_FOLDERS = ("python", "tools", "examples")
 # Flags that only the compiler of the build understands.
 GCC_ONLY_FLAGS = {
+    "-floop-unroll-and-jam",
     "-fno-semantic-interposition",
     "-fno-thread-jumps",
     "-fno-tree-pre",
     "-fopenmp",
+    "-fvect-cost-model=dynamic",
 }
 
 BATCH_SIZE = 8

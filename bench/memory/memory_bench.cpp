@@ -10,7 +10,7 @@ namespace meshfuse {
 namespace {
 
 at::Tensor ours(int64_t bytes) {
-  return allocateCpu({bytes}, {1}, caffe2::TypeMeta::Make<uint8_t>(), bytes);
+  return allocateCpu({{bytes}, {1}, caffe2::TypeMeta::Make<uint8_t>(), bytes});
 }
 at::Tensor torchs(int64_t bytes) { return at::empty({bytes}, at::kByte); }
 

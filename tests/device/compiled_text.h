@@ -13,7 +13,8 @@
 namespace meshfuse {
 
 inline constexpr const char* kKernelFlags =
-    "-std=c++17 -O3 -march=native -fno-math-errno -fno-trapping-math -ffp-contract=off "
+    "-std=c++17 -O2 -ftree-vectorize -fvect-cost-model=dynamic -fpeel-loops -funswitch-loops "
+    "-floop-unroll-and-jam -march=native -fno-math-errno -fno-trapping-math -ffp-contract=off "
     "-fopenmp-simd "
     "-fwrapv -fno-tree-pre -fno-thread-jumps -fno-tree-slp-vectorize -fPIC -shared";
 

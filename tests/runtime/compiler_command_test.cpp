@@ -56,6 +56,22 @@ TEST(CompilerCommand, TheOneAskedForIsTakenOrNone) {
   EXPECT_FALSE(findCompiler({"c++"}).has_value());
 }
 
+TEST(CompilerCommand, FlagsThatAreAskedForComeLastAndCountInTheKey) {
+  const ScratchDirectory scratch;
+  writeProgram(scratch / "my-cc");
+  const ScopedVariable asked("MESHFUSE_CXX", scratch / "my-cc");
+  const std::string plain = findCompiler({})->identity;
+  const ScopedVariable flags("MESHFUSE_CXXFLAGS", " -O1  -g");
+  const CompilerCommand command = *findCompiler({});
+  EXPECT_NE(command.identity, plain);
+  ASSERT_FALSE(command.ways.empty());
+  for (const CompilerWay& way : command.ways) {
+    ASSERT_GE(way.flags.size(), 2U);
+    EXPECT_EQ(way.flags[way.flags.size() - 2], "-O1");
+    EXPECT_EQ(way.flags.back(), "-g");
+  }
+}
+
 TEST(CompilerCommand, ItsIdentityChangesWithTheCompilerAlone) {
   const ScratchDirectory scratch;
   writeProgram(scratch / "my-cc");

@@ -1,6 +1,7 @@
 // Kernels by their text, with the real compiler: in one process, in several, and where something is missing.
 #include "meshfuse/runtime/kernel_library.h"
 
+#include <cmath>
 #include <filesystem>
 #include <future>
 #include <map>
@@ -262,7 +263,7 @@ TEST_F(KernelLibraryTest, ACompilerThatTakesTooLongIsStopped) {
   ASSERT_TRUE(writeFile(scratch_ / "slow", "#!/bin/sh\nsleep 300\n"));
   std::filesystem::permissions(scratch_ / "slow", std::filesystem::perms::owner_all);
   const KernelBuild build = buildKernel({.words = {scratch_ / "slow"}, .identity = ""}, "text",
-                                        buildRoots(""), std::chrono::milliseconds(1000));
+                                        buildRoots(""), 0, std::chrono::milliseconds(1000));
   EXPECT_EQ(build.library, "");
   EXPECT_EQ(build.failure, "stopped after 1 s");
   EXPECT_TRUE(build.mayPass);
@@ -286,6 +287,54 @@ TEST_F(KernelLibraryTest, ACompilerThatIsKilledIsTriedAgain) {
         << told;
     EXPECT_NE(told.find("try again"), std::string::npos);
   }
+}
+
+/// A compiler that refuses a flag, and the runs of it.
+std::string compilerWithout(const ScratchDirectory& scratch, const std::string& flag) {
+  const std::string path = scratch / ("without" + flag);
+  EXPECT_TRUE(writeFile(
+      path, "#!/bin/sh\necho run >> '" + (scratch / "runs") + "'\ncase \" $* \" in *\" " + flag +
+                " \"*) echo error: what is that; exit 1;; esac\nexec c++ \"$@\"\n"));
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  return path;
+}
+
+TEST_F(KernelLibraryTest, ACompilerIsGivenWhatItTakes) {
+  for (const std::string flag : {"-fno-tree-pre", "-lgcc"}) {
+    const ScopedVariable asked("MESHFUSE_CXX", compilerWithout(scratch_, flag));
+    KernelToolchain picky = toolchain();
+    const auto runsFor = [&](int number) {
+      std::filesystem::remove(scratch_ / "runs");
+      const std::string text = addingText(number);
+      const MadeKernel made = picky.make(contentHash(text + flag), text);
+      EXPECT_EQ(runAdding(*made.kernel, 1.0), number + 1.0) << flag;
+      return occurrences(readFile(scratch_ / "runs").value_or(""), "run");
+    };
+    EXPECT_GT(runsFor(11), 1U) << flag;
+    EXPECT_EQ(runsFor(12), 1U) << flag << ": it is known by now";
+    EXPECT_EQ(picky.takeWarning(), "");
+  }
+}
+
+TEST_F(KernelLibraryTest, ATextThatIsRefusedChangesNothingForOthers) {
+  const ScopedVariable asked("MESHFUSE_CXX", compilerWithout(scratch_, "-fno-such-flag"));
+  KernelToolchain compiler = toolchain();
+  const std::string odd = "int broken = nothing;\n";
+  EXPECT_THROW(compiler.make(contentHash(odd), odd), InternalError);
+  std::filesystem::remove(scratch_ / "runs");
+  const std::string text = addingText(13);
+  EXPECT_NE(compiler.make(contentHash(text), text).kernel, nullptr);
+  EXPECT_EQ(readFile(scratch_ / "runs"), "run\n");
+}
+
+TEST_F(KernelLibraryTest, MathematicsOfTheLibraryIsFound) {
+  const std::string text =
+      "extern \"C\" double lgamma(double);\n" +
+      std::regex_replace(addingText(14), std::regex("\\+ 14"), "+ lgamma(4.0)");
+  ASSERT_NE(text.find("lgamma(4.0)"), std::string::npos) << text;
+  KernelToolchain compiler = toolchain();
+  const MadeKernel made = compiler.make(contentHash(text), text);
+  EXPECT_DOUBLE_EQ(runAdding(*made.kernel, 1.0), 1.0 + std::lgamma(4.0));
 }
 
 TEST_F(KernelLibraryTest, DirectoriesWithoutRoomAreLeftOut) {

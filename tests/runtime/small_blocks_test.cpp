@@ -14,7 +14,7 @@ namespace meshfuse {
 namespace {
 
 at::Tensor allocate(int64_t elements) {
-  return allocateCpu({elements}, {1}, caffe2::TypeMeta::Make<float>(), elements * 4);
+  return allocateCpu({{elements}, {1}, caffe2::TypeMeta::Make<float>(), elements * 4});
 }
 
 class SmallBlocks : public ::testing::Test {

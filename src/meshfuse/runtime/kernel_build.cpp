@@ -45,8 +45,8 @@ std::string firstErrors(const std::string& output) {
   return errorCount > 0 ? errors : anything;
 }
 
-KernelBuild buildIn(const std::string& root, const CompilerCommand& compiler, std::string_view text,
-                    std::chrono::milliseconds limit) {
+KernelBuild buildIn(const std::string& root, const CompilerCommand& compiler, size_t way,
+                    std::string_view text, std::chrono::milliseconds limit) {
   KernelBuild build;
   build.directory = std::make_unique<BuildDirectory>(root);
   const std::string& path = build.directory->path();
@@ -59,7 +59,10 @@ KernelBuild buildIn(const std::string& root, const CompilerCommand& compiler, st
   }
   ChildProcess child;
   child.words = compiler.words;
+  const auto& [flags, libraries] = compiler.ways[way];
+  child.words.insert(child.words.end(), flags.begin(), flags.end());
   child.words.insert(child.words.end(), {build.source, "-o", library});
+  child.words.insert(child.words.end(), libraries.begin(), libraries.end());
   // The compiler's own temporary files go with the directory; its messages are in one language.
   child.environment = {"TMPDIR=" + path, "LC_ALL=C"};
   child.outputPath = messages;
@@ -105,13 +108,14 @@ std::vector<std::string> buildRoots(const std::string& last) {
 }
 
 KernelBuild buildKernel(const CompilerCommand& compiler, std::string_view text,
-                        const std::vector<std::string>& roots, std::chrono::milliseconds limit) {
+                        const std::vector<std::string>& roots, size_t way,
+                        std::chrono::milliseconds limit) {
   KernelBuild build;
   for (const std::string& root : roots) {
     if (!canBuildIn(root)) {
       continue;
     }
-    KernelBuild next = buildIn(root, compiler, text, limit);
+    KernelBuild next = buildIn(root, compiler, way, text, limit);
     if (next.directory == nullptr) {
       continue;
     }

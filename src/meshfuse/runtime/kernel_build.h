@@ -48,9 +48,9 @@ inline constexpr std::chrono::seconds kCompileLimit{120};
 /// `$TMPDIR`, `/tmp`, `/dev/shm` and `last`, where it is not empty.
 std::vector<std::string> buildRoots(const std::string& last);
 
-/// Compiles a translation unit in the first of the `roots` that can be written, has room and can run programs.
+/// Compiles a translation unit, in one of the compiler's ways, in the first of the `roots` that can be written, has room and can run programs.
 KernelBuild buildKernel(const CompilerCommand& compiler, std::string_view text,
-                        const std::vector<std::string>& roots,
+                        const std::vector<std::string>& roots, size_t way = 0,
                         std::chrono::milliseconds limit = kCompileLimit);
 
 }  // namespace meshfuse

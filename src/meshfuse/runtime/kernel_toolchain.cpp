@@ -2,6 +2,7 @@
 
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "meshfuse/base/error.h"
 #include "meshfuse/runtime/file_bytes.h"
@@ -83,22 +84,35 @@ MadeKernel KernelToolchain::build(const ContentHash& name, const std::string& ke
   if (!hasCompiler()) {
     return {};
   }
-  const Clock::time_point start = Clock::now();
-  KernelBuild build =
-      buildKernel(*compiler_, text, buildRoots(cache_.isOn() ? cache_.directory() : ""));
+  const std::vector<std::string> roots = buildRoots(cache_.isOn() ? cache_.directory() : "");
   MadeKernel made;
-  made.compileTime = Clock::now() - start;
-  if (build.directory == nullptr) {
-    if (!hasNoRoom_.exchange(true)) {
-      addWarning(evaluatorInstead(
-          "no directory was found to build kernels in: TMPDIR, /tmp and /dev/shm are full, cannot "
-          "be written or cannot run programs",
-          "Name another directory in TMPDIR"));
+  const size_t first = way_;
+  for (size_t way = first;; ++way) {
+    const Clock::time_point start = Clock::now();
+    KernelBuild build = buildKernel(*compiler_, text, roots, way);
+    made.compileTime += Clock::now() - start;
+    if (build.directory == nullptr) {
+      if (!hasNoRoom_.exchange(true)) {
+        addWarning(
+            evaluatorInstead("no directory was found to build kernels in: TMPDIR, /tmp and "
+                             "/dev/shm are full, cannot "
+                             "be written or cannot run programs",
+                             "Name another directory in TMPDIR"));
+      }
+      return made;
     }
-    return made;
-  }
-  if (build.library.empty()) {
-    if (!build.mayPass && !compilerWorks()) {
+    made.kernel = build.library.empty() ? nullptr : load(name, key, build);
+    if (made.kernel != nullptr) {
+      // Another text may have been at fault, and not the way.
+      if (way != first && !compilerWorks(first)) {
+        way_ = way;
+      }
+      return made;
+    }
+    if (way + 1 < compiler_->ways.size() && !build.mayPass) {
+      continue;
+    }
+    if (build.library.empty() && !build.mayPass && !compilerWorks(way)) {
       if (!isCompilerBroken_.exchange(true)) {
         addWarning(evaluatorInstead(
             "the compiler '" + compiler_->words.front() + "' does not work: " + build.failure,
@@ -108,6 +122,10 @@ MadeKernel KernelToolchain::build(const ContentHash& name, const std::string& ke
     }
     throwRefused(name, text, build);
   }
+}
+
+std::shared_ptr<const CpuKernel> KernelToolchain::load(const ContentHash& name,
+                                                       const std::string& key, KernelBuild& build) {
   std::optional<std::string> stored;
   if (const std::optional<std::string> library = readFile(build.library)) {
     stored = cache_.store(name, key, *library);
@@ -116,18 +134,11 @@ MadeKernel KernelToolchain::build(const ContentHash& name, const std::string& ke
     addWarning("the cache of kernels in '" + cache_.directory() +
                "' cannot be written (read-only, or full); kernels are built anew in every process");
   }
-  std::string failure;
+  std::shared_ptr<const CpuKernel> kernel;
   if (stored) {
-    made.kernel = CpuKernel::open(*stored, name, failure);
+    kernel = CpuKernel::open(*stored, name, build.failure);
   }
-  if (made.kernel == nullptr) {
-    made.kernel = CpuKernel::open(build.library, name, failure);
-  }
-  if (made.kernel == nullptr) {
-    build.failure = failure;
-    throwRefused(name, text, build);
-  }
-  return made;
+  return kernel != nullptr ? kernel : CpuKernel::open(build.library, name, build.failure);
 }
 
 void KernelToolchain::throwRefused(const ContentHash& name, const std::string& text,
@@ -148,12 +159,10 @@ void KernelToolchain::throwRefused(const ContentHash& name, const std::string& t
                       "', is refused: " + build.failure);
 }
 
-bool KernelToolchain::compilerWorks() {
+bool KernelToolchain::compilerWorks(size_t way) {
   constexpr const char* kSmallest =
-      "#include <cstdint>\n"
-      "extern \"C\" __attribute__((visibility(\"default\"))) void meshfuse_kernel(void* const*, "
-      "const int64_t*, const void*, int64_t, int64_t) {}\n";
-  return !buildKernel(*compiler_, kSmallest, buildRoots("")).library.empty();
+      "extern \"C\" __attribute__((visibility(\"default\"))) void meshfuse_kernel() {}\n";
+  return !buildKernel(*compiler_, kSmallest, buildRoots(""), way).library.empty();
 }
 
 }  // namespace meshfuse

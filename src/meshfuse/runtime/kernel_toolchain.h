@@ -43,11 +43,17 @@ class KernelToolchain {
   MadeKernel build(const ContentHash& name, const std::string& key, const std::string& text);
   [[noreturn]] void throwRefused(const ContentHash& name, const std::string& text,
                                  KernelBuild& build);
-  bool compilerWorks();
+  /// Stores and loads what was built; null, with the reason in `build`, where it does not load.
+  std::shared_ptr<const CpuKernel> load(const ContentHash& name, const std::string& key,
+                                        KernelBuild& build);
+  /// Whether the compiler builds the smallest kernel in this way.
+  bool compilerWorks(size_t way);
   void addWarning(const std::string& text);
 
   std::optional<CompilerCommand> compiler_;
   DiskCache cache_;
+  std::atomic<size_t> way_{
+      0};  // the first of the compiler's ways that it takes, as far as is known
   std::atomic<bool> isCompilerBroken_{false};
   std::atomic<bool> hasToldProblem_{false};
   std::atomic<bool> hasUnwritableCache_{false};
