@@ -190,6 +190,19 @@ MESHFUSE_DEVICE auto minimum(T x, T y) -> decltype(T(x < y ? x : y)) {
   return ((x != x) | (x < y)) ? x : y;
 }
 
+// piece: runningMaximum
+/// The largest so far once `next` has come: NaN stays, and of equal numbers the later one counts.
+template <class T>
+MESHFUSE_DEVICE T runningMaximum(T soFar, T next) {
+  return ((next >= soFar) | (next != next)) ? next : soFar;
+}
+
+// piece: runningMinimum
+template <class T>
+MESHFUSE_DEVICE T runningMinimum(T soFar, T next) {
+  return ((next <= soFar) | (next != next)) ? next : soFar;
+}
+
 // piece: interpolate
 /// From the nearer end, so that both ends are reached.
 template <class T>

@@ -71,5 +71,15 @@ TEST(GoldenText, ALayerNormOfRows) {
                         "output tv10\n"));
 }
 
+TEST(GoldenText, SharesOfARowUpToEachElement) {
+  expectGolden("scan", kernelOf("input tv0: Float[8, 600] contiguity(t, t)\n"
+                                "tv1: Float[8, 600] = exp(tv0)\n"
+                                "tv2: Float[8, 600] = cumsum(tv1, 1, None)\n"
+                                "tv3: Float[8, 600] = tanh(tv2)\n"
+                                "tv4: Float[8, b1] = sum(tv1, [1], True, Null)\n"
+                                "tv5: Float[8, 600] = truediv(tv3, tv4)\n"
+                                "output tv5\n"));
+}
+
 }  // namespace
 }  // namespace meshfuse

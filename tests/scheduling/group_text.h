@@ -2,17 +2,23 @@
 #pragma once
 
 #include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
 
 #include "meshfuse/ir/parse.h"
 #include "meshfuse/ops/op_info.h"
 #include "meshfuse/scheduling/segment.h"
+#include "meshfuse/scheduling/violations.h"
 
 namespace meshfuse {
 
 inline std::string groupsOf(const std::string& text, const CostModel& costs = {}) {
   const Fusion fusion = parse(text, [](std::string_view name) { return findOp(name); });
+  const std::vector<Group> groups = segment(fusion, costs);
+  EXPECT_EQ(groupViolations(fusion, groups), std::vector<std::string>()) << text;
   std::string result;
-  for (const Group& group : segment(fusion, costs)) {
+  for (const Group& group : groups) {
     result += toText(fusion, group) + "\n";
   }
   return result;

@@ -123,7 +123,7 @@ TEST(Recompute, WhatALibraryReadsIsWritten) {
   expectUnchanged(kHalves +
                   "tv1: Float[8, 6] = cast(tv0, Float)\n"
                   "tv2: Float[8] = sum(tv1, [1], False, Null)\n"
-                  "tv3: Float[8, 6] = cumsum(tv1, 0, None)\n"
+                  "tv3: Int[8, 6] = argsort(tv1, 0, False, False)\n"
                   "output tv2\n"
                   "output tv3\n");
 }

@@ -111,12 +111,37 @@ TEST(Segment, AnOrderInMemoryIsPartOfAKernel) {
 
 TEST(Segment, ALibraryCallStandsBetweenKernels) {
   EXPECT_EQ(groupsOf(kX + "tv1: Float[8, 6] = exp(tv0)\n"
-                          "tv2: Float[8, 6] = cumsum(tv1, 1, None)\n"
-                          "tv3: Float[8, 6] = neg(tv2)\n"
+                          "tv2: Int[8, 6] = argsort(tv1, 1, False, False)\n"
+                          "tv3: Int[8, 6] = neg(tv2)\n"
                           "output tv3\n"),
             "kernel [l0, l1] tv1[l0, l1] = exp(tv0[l0, l1]) -> tv1\n"
-            "call tv2 = cumsum(tv1) -> tv2\n"
+            "call tv2 = argsort(tv1) -> tv2\n"
             "kernel [l0, l1] tv3[l0, l1] = neg(tv2[l0, l1]) -> tv3\n");
+}
+
+// A library makes what lacks the kernel's loop before it runs, and with it the view in between that others read as well.
+TEST(Segment, AViewThatAnEarlierCallTakesIsMadeBeforeIt) {
+  EXPECT_EQ(groupsOf("input tv0: Float[b1] contiguity(n)\n"
+                     "input tv1: Float[6] contiguity(t)\n"
+                     "tv2: Float[6] = threshold(tv0, tv1, tv0)\n"
+                     "tv3: Float[] = sum(tv0, [0], False, Null)\n"
+                     "tv4: Float[b1] = broadcast(tv3, [1])\n"
+                     "tv5: Float[b1, 6] = broadcast(tv2, [1, 0])\n"
+                     "tv6: Float[] = sum(tv4, [0], False, Null)\n"
+                     "tv7: Float[b1] = broadcast(tv6, [1])\n"
+                     "tv8: Float[b1] = sub(tv4, tv7)\n"
+                     "tv9: Float[] = neg(tv3)\n"
+                     "output tv9\n"
+                     "output tv8\n"
+                     "output tv5\n"),
+            "call tv3 = sum(tv0) -> tv3\n"
+            "call tv4 = broadcast(tv3) -> tv4\n"
+            "call tv6 = sum(tv4) -> tv6\n"
+            "call tv7 = broadcast(tv6) -> tv7\n"
+            "kernel [l0] tv2[l0] = threshold(tv0[.], tv1[l0], tv0[.]); tv5[., l0] = "
+            "broadcast(tv2[l0]) -> tv5\n"
+            "kernel [] tv8[.] = sub(tv4[.], tv7[.]) -> tv8\n"
+            "kernel [] tv9[] = neg(tv3[]) -> tv9\n");
 }
 
 // Whole numbers are compared with a bound in their own range: only the library looks whether there is one.
@@ -215,13 +240,13 @@ TEST(Segment, ASelectionAloneIsAView) {
 // The position is not the kernel's to write: the library needs it after the kernel has run.
 TEST(Segment, ASelectionThatOthersReadHasItsPositionInMemory) {
   EXPECT_EQ(groupsOf(kX + "input tv1: Int32[] contiguity()\n"
-                          "tv2: Float[8, 6] = cumsum(tv0, 0, None)\n"
+                          "tv2: Int[8, 6] = argsort(tv0, 0, False, False)\n"
                           "tv3: Int[] = cast(tv1, Int)\n"
-                          "tv4: Float[6] = select(tv2, tv3, 0)\n"
-                          "tv5: Float[6] = neg(tv4)\n"
+                          "tv4: Int[6] = select(tv2, tv3, 0)\n"
+                          "tv5: Int[6] = neg(tv4)\n"
                           "output tv4\n"
                           "output tv5\n"),
-            "call tv2 = cumsum(tv0) -> tv2\n"
+            "call tv2 = argsort(tv0) -> tv2\n"
             "call tv3 = cast(tv1) -> tv3\n"
             "kernel [l0] tv4[l0] = select(tv2[., l0], tv3[]); tv5[l0] = neg(tv4[l0]) -> tv5\n"
             "call tv4 = select(tv2, tv3) -> tv4\n");
@@ -310,7 +335,7 @@ TEST(Segment, AResultThatLacksOneOfTwoReducedLoopsIsMadeOutside) {
 TEST(Segment, ASegmentSetEndsItsKernel) {
   EXPECT_EQ(groupsOf(kX + "tv1: Float[8, 6] = exp(tv0)\n"
                           "tv2: Float[8, 6] = segment_set(tv1)\n"
-                          "tv3: Float[8, 6] = neg(tv2)\n"
+                          "tv3: Int[8, 6] = neg(tv2)\n"
                           "output tv3\n"),
             "kernel [l0, l1] tv1[l0, l1] = exp(tv0[l0, l1]); tv2[l0, l1] = segment_set(tv1[l0, "
             "l1]) -> tv2\n"

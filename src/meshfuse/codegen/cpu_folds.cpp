@@ -54,9 +54,11 @@ std::string CpuPrinter::combined(NodeId id, const std::string& a, const std::str
     case ReduceKind::Product:
       return a + " * " + b;
     case ReduceKind::Max:
-      return "maximum<" + type + ">(" + a + ", " + b + ")";
+      return std::string(node.kind == NodeKind::Scan ? "runningMaximum<" : "maximum<") + type +
+             ">(" + a + ", " + b + ")";
     case ReduceKind::Min:
-      return "minimum<" + type + ">(" + a + ", " + b + ")";
+      return std::string(node.kind == NodeKind::Scan ? "runningMinimum<" : "minimum<") + type +
+             ">(" + a + ", " + b + ")";
     default:
       return a + " + " + b;
   }
@@ -97,6 +99,7 @@ void CpuPrinter::retake(const LoopPass& pass) {
     line("double sum" + std::to_string(id) + " = 0;");
   }
   pointerLetter_ = 'a';
+  beginScans(pass);
   openLoop("j", "0", "count");
   for (NodeId id : pass.restored) {
     restore(id, name('g', id) + "[j]");

@@ -15,6 +15,7 @@ void CpuPrinter::pass(const LoopPass& pass, int number) {
     line(name('f', id) + "[l] = " + identityText(id) + ";");
     close();
   }
+  beginScans(pass);
   const bool isCall = kernel_.isSplit && !pass.folds.empty();
   if (isCall) {
     open("if (call == " + std::to_string(number) + ")");
@@ -142,7 +143,9 @@ void CpuPrinter::chunks(const LoopPass& pass, int rows) {
   const bool prefetches = !kernel_.hasLaneAccumulators() && kernel_.serialLoops == 0 &&
                           !kernel_.isTiled && kernel_.passes.size() > 1;
   const bool isSegmented = hasMasked(pass);
-  const std::string size = streams || prefetches || isSegmented ? std::to_string(kChunk) : "count";
+  const std::string size = streams || prefetches || isSegmented || scansInStages(pass)
+                               ? std::to_string(kChunk)
+                               : "count";
   const bool isPart = kernel_.isSplit && kernel_.isLaneReduced && kernel_.serialLoops == 0;
   const std::string end = isPart ? "partEnd" : "count";
   const std::string step = isPart && size == "count" ? integer(slots_.splitSize) : size;
@@ -186,11 +189,11 @@ void CpuPrinter::chunks(const LoopPass& pass, int rows) {
     segmentPass_ = &pass;
     open("for (int64 cut = 0, stop = m; cut < m; cut = stop, stop = m)");
     segmentBegin(pass);
-    elementLoops(pass, "cut", "stop");
+    elementLoops(pass, "cut", "stop", lanesOf(pass));
     close();
     segmentPass_ = nullptr;
   } else {
-    elementLoops(pass, "0", "m");
+    elementLoops(pass, "0", "m", lanesOf(pass));
   }
   for (const LoopStore& store : pass.stores) {
     if (streamsStore(store)) {
@@ -204,19 +207,28 @@ void CpuPrinter::chunks(const LoopPass& pass, int rows) {
 }
 
 void CpuPrinter::elementLoops(const LoopPass& pass, const std::string& begin,
-                              const std::string& end) {
+                              const std::string& end, int lanes) {
+  if (scansInStages(pass)) {
+    stages(pass, begin, end, lanes);
+    return;
+  }
+  const auto simdUnlessInOrder = [&] {
+    if (!scansAlongLane(pass)) {
+      simd();
+    }
+  };
   if (pass.folds.empty() || kernel_.hasLaneAccumulators()) {
-    simd();
+    simdUnlessInOrder();
     openLoop("j", begin, end);
     elements(pass, "j");
     close();
     return;
   }
-  const std::string lanes = std::to_string(lanesOf(pass));
+  const std::string width = std::to_string(lanes);
   line("int64 k = " + begin + ";");
-  open("for (; k + " + lanes + " <= " + end + "; k += " + lanes + ")");
-  simd();
-  open("for (int64 l = 0; l < " + lanes + "; ++l)");
+  open("for (; k + " + width + " <= " + end + "; k += " + width + ")");
+  simdUnlessInOrder();
+  open("for (int64 l = 0; l < " + width + "; ++l)");
   line("const int64 j = k + l;");
   elements(pass, "l");
   close();
@@ -264,6 +276,9 @@ void CpuPrinter::prefetchFrom(const std::string& from, size_t number, const std:
 void CpuPrinter::elements(const LoopPass& pass, const std::string& lane) {
   for (NodeId id : pass.restored) {
     restore(id, name('g', id) + "[base + j]");
+  }
+  for (NodeId id : carried_) {
+    restore(id, stagedElement(id));
   }
   if (kernel_.hasLaneAccumulators()) {
     std::vector<NodeId> users = pass.nodes;

@@ -1,5 +1,6 @@
 // Prints a kernel of loop IR as C++: what cpu_text.cpp (the kernel), cpu_values.cpp (its values), cpu_passes.cpp (its passes) and
-// cpu_segments.cpp (those by segments), and cpu_folds.cpp (what passes accumulate) share.
+// cpu_segments.cpp (those by segments), cpu_folds.cpp (what passes accumulate) and cpu_scans.cpp (what goes from element to
+// element) share.
 #pragma once
 
 #include <cstdint>
@@ -68,7 +69,9 @@ class CpuPrinter {
   void segmentBegin(const LoopPass& pass);
   /// Where masked elements lie in a segment, and what choices by a part compare with.
   void segmentReads(const LoopPass& pass);
-  void elementLoops(const LoopPass& pass, const std::string& begin, const std::string& end);
+  /// `lanes`: of what it accumulates.
+  void elementLoops(const LoopPass& pass, const std::string& begin, const std::string& end,
+                    int lanes);
   /// The tensor, or index among them, that a node reads.
   size_t tensorOf(const Node& node) const;
   void define(NodeId id);
@@ -120,6 +123,28 @@ class CpuPrinter {
   std::string partialOf(NodeId id, const std::string& part) const;
   void leavePartial(NodeId id);
   void takePartials(NodeId id);
+  /// A pass in loops over a chunk, each of which has what comes after the scans of the one before.
+  struct Stage {
+    std::vector<NodeId> nodes;
+    std::vector<NodeId> carried;  // nodes of earlier stages, from buffers
+    std::vector<NodeId> kept;     // nodes that later stages need, into buffers
+    std::vector<NodeId> scans;    // that run after it
+  };
+  static std::vector<Stage> stagesOf(const KernelGraph& graph, const LoopPass& pass);
+  bool scansAny(const LoopPass& pass) const;
+  /// Whether values of a pass go from one element of the lane to the next.
+  bool scansAlongLane(const LoopPass& pass) const;
+  /// … where what else it computes is worth loops of its own, side by side.
+  bool scansInStages(const LoopPass& pass) const;
+  void scanBuffers();
+  void beginScans(const LoopPass& pass);
+  /// Where a scan stands.
+  std::string runningElement(NodeId id) const;
+  /// An element of a value in its chunk.
+  static std::string stagedElement(NodeId id) { return name('n', id) + "[j]"; }
+  void advance(NodeId id, const std::string& term);
+  void stages(const LoopPass& pass, const std::string& begin, const std::string& end, int lanes);
+
   std::string identityText(NodeId id);
   std::string combined(NodeId id, const std::string& a, const std::string& b);
   /// What a fold takes of an element, in type `type`.
@@ -157,7 +182,9 @@ class CpuPrinter {
   int indent_ = 0;
   char pointerLetter_ = 'a';
   int passNumber_ = 0;
-  int row_ = 0;  // among those at once
+  int row_ = 0;                  // among those at once
+  bool isStaged_ = false;        // scans are in buffers
+  std::vector<NodeId> carried_;  // by buffers, from earlier stages
   bool checksZero_ = false;
   bool checksPositions_ = false;
   const LoopPass* segmentPass_ = nullptr;  // the pass that is printed, where it goes by segments

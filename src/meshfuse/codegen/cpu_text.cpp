@@ -167,6 +167,7 @@ void CpuPrinter::buffers() {
              kernel_.hasLaneAccumulators() ? kBlockElements : lanesOf(pass));
     }
   }
+  scanBuffers();
   for (const Node& node : graph_.nodes) {
     if (node.kind == NodeKind::Masked) {
       line("alignas(64) static const " +

@@ -35,6 +35,9 @@ std::string CpuPrinter::valueText(NodeId id) {
     case NodeKind::Pick:
       return elementText(
           node, elementOf(name(pointerLetter_, node.index), tensorOf(node), name('y', id)));
+    case NodeKind::Scan:
+      return convertedText(node.type, node.compute,
+                           isStaged_ ? stagedElement(id) : runningElement(id));
     case NodeKind::Fold:
       return isRetaken(node)
                  ? name('h', id)
@@ -177,6 +180,9 @@ void CpuPrinter::define(NodeId id) {
   const Node& node = graph_.node(id);
   if (isChecked(node)) {
     definePosition(id);
+  }
+  if (node.kind == NodeKind::Scan && !isStaged_) {
+    advance(id, termText(id, node.compute));
   }
   const std::string wide = "const " + std::string(deviceComputeName(node.type)) + " ";
   if (isReducedFloat(node.type)) {

@@ -17,8 +17,18 @@ namespace meshfuse {
 
 namespace {
 
-/// What sums of a type are kept in.
-PrimType accumulatorOf(PrimType type) { return isReducedFloat(type) ? PrimType::Float : type; }
+ReduceKind reduceKindOf(Fold fold) {
+  switch (fold) {
+    case Fold::Product:
+      return ReduceKind::Product;
+    case Fold::Max:
+      return ReduceKind::Max;
+    case Fold::Min:
+      return ReduceKind::Min;
+    default:
+      return ReduceKind::Sum;
+  }
+}
 
 class GraphBuilder : private NodeBuilder {
  public:
@@ -149,6 +159,9 @@ class GraphBuilder : private NodeBuilder {
     if (form.kind == LoopForm::Kind::Reduction) {
       isFolding_ = (maskOf(call.operands.front()) & ~maskOf(call.outputs.front())) != 0;
       results = foldsOf(expr, form.fold, operands.front());
+    } else if (form.kind == LoopForm::Kind::Scan) {
+      const PrimType type = fusion_.val(expr.outputs.front()).dtype();
+      results = {scanNode(*this, reduceKindOf(form.fold), operands, type)};
     } else if (op.isPointwise()) {
       const std::vector<TensorType> tensors = tensorOperands(fusion_, expr.args);
       results = {pointwise(op.pointwiseRow, operands,
@@ -251,13 +264,10 @@ class GraphBuilder : private NodeBuilder {
     const PrimType result = fusion_.val(expr.outputs.front()).dtype();
     switch (form) {
       case Fold::Sum:
-        return {fold(ReduceKind::Sum, operand, accumulatorOf(result), result)};
       case Fold::Product:
-        return {fold(ReduceKind::Product, operand, accumulatorOf(result), result)};
       case Fold::Max:
-        return {fold(ReduceKind::Max, operand, accumulatorOf(result), result)};
       case Fold::Min:
-        return {fold(ReduceKind::Min, operand, accumulatorOf(result), result)};
+        return {fold(reduceKindOf(form), operand, accumulatorOf(result), result)};
       default:
         return deviationsOf(expr, form, operand, result);
     }
@@ -345,6 +355,7 @@ int64_t workOf(const Node& node) {
     case NodeKind::Masked:
       return 1;
     case NodeKind::Pick:
+    case NodeKind::Scan:
       return 4;
     case NodeKind::Uniform:
       return 40;

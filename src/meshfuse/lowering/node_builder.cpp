@@ -16,6 +16,9 @@ NodeId NodeBuilder::add(Node node) {
     node.loops &= ~graph_.reduced;
     ++node.phase;
   }
+  if (node.kind == NodeKind::Scan) {
+    node.loops |= graph_.reduced;
+  }
   if (node.kind == NodeKind::Constant) {
     graph_.nodes.push_back(std::move(node));
     return static_cast<NodeId>(graph_.nodes.size() - 1);

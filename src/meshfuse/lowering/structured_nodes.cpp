@@ -81,7 +81,40 @@ NodeId triangleNode(NodeBuilder& builder, const ElementCall& call) {
   return builder.arithmetic("where", {isKept, call.operands.front(), zero}, call.type());
 }
 
+/// What running sums and products are kept in, as torch does.
+PrimType runningTypeOf(PrimType type) {
+  switch (type) {
+    case PrimType::Bool:
+      return PrimType::Int;
+    case PrimType::Float:
+      return PrimType::Double;
+    case PrimType::ComplexFloat:
+      return PrimType::ComplexDouble;
+    default:
+      return accumulatorOf(type);
+  }
+}
+
 }  // namespace
+
+PrimType accumulatorOf(PrimType type) noexcept {
+  return isReducedFloat(type) ? PrimType::Float : type;
+}
+
+NodeId scanNode(NodeBuilder& builder, ReduceKind kind, std::vector<NodeId> operands,
+                PrimType type) {
+  const bool compares = kind == ReduceKind::Max || kind == ReduceKind::Min;
+  for (NodeId& operand : operands) {
+    operand = builder.cast(operand, type);
+  }
+  Node node;
+  node.kind = NodeKind::Scan;
+  node.fold = kind;
+  node.compute = compares ? accumulatorOf(type) : runningTypeOf(type);
+  node.type = type;
+  node.operands = std::move(operands);
+  return builder.add(std::move(node));
+}
 
 NodeId structuredNode(NodeBuilder& builder, const ElementCall& call) {
   switch (call.body) {

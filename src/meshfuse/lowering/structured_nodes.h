@@ -23,4 +23,10 @@ struct ElementCall {
 /// An element of the call's output.
 NodeId structuredNode(NodeBuilder& builder, const ElementCall& call);
 
+/// What sums of a type are kept in.
+PrimType accumulatorOf(PrimType type) noexcept;
+
+/// An element of a scan's result, of `type`. `operands`: the element, and the number to start from, if any.
+NodeId scanNode(NodeBuilder& builder, ReduceKind kind, std::vector<NodeId> operands, PrimType type);
+
 }  // namespace meshfuse

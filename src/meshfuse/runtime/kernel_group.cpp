@@ -94,6 +94,8 @@ Nest nestOf(const Fusion& fusion, const KernelTemplate& kernel, const TensorLayo
     nest.work += access.elementBytes * costs.workPerByte;
   }
   nest.rowBytes = kernel.rowBytes;
+  nest.scans = std::ranges::any_of(kernel.graph.nodes,
+                                   [](const Node& node) { return node.kind == NodeKind::Scan; });
   nest.readsByLoops = kernel.graph.indices.empty() && kernel.graph.parts.empty() &&
                       std::ranges::none_of(kernel.graph.reads, [](const GraphTensor& read) {
                         return read.pickedDim >= 0;

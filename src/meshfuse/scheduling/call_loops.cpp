@@ -140,7 +140,9 @@ class Placer {
       }
     }
     for (size_t factor = 0; factor < loopOf_.size(); ++factor) {
-      if (loopOf_[factor] != kNoLoop && !isKept_[factor]) {
+      const bool isScanned = call_.form.kind == LoopForm::Kind::Scan &&
+                             call_.map.factors[factor].role == FactorRole::Opaque;
+      if (loopOf_[factor] != kNoLoop && (!isKept_[factor] || isScanned)) {
         const LoopId loop = loopOf_[factor];
         placed.reduced |= draft_.setOf({&loop, 1});
       }

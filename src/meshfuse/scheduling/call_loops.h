@@ -46,7 +46,7 @@ struct PlacedCall {
   std::vector<PlacedDims> operands;
   std::vector<PlacedDims> outputs;
   LoopSet all = 0;
-  LoopSet reduced = 0;
+  LoopSet reduced = 0;  // or scanned
 };
 
 /// The loops that an operand comes with: its own where a group made or already reads it, nullptr where it needs new ones.

@@ -30,7 +30,7 @@ std::vector<Group> Segmenter::finish() {
       addCalls(draft->exprs, groups);
     } else if (draft->kind == GroupKind::Kernel) {
       const std::vector<uint32_t> views = outsideViews(*draft);
-      const std::vector<uint32_t> later = laterViews(*draft, views, isRead);
+      std::vector<uint32_t> later = laterViews(*draft, views, isRead);
       const std::vector<uint32_t> narrow = narrowResults(*draft, views, later, isRead);
       addCalls(narrow, groups);
       Group kernel = finished(*draft, narrow, later, isRead);
@@ -47,19 +47,21 @@ std::vector<Group> Segmenter::finish() {
 
 std::vector<uint32_t> Segmenter::narrowResults(const GroupDraft& draft,
                                                std::span<const uint32_t> views,
-                                               std::span<const uint32_t> later,
+                                               std::vector<uint32_t>& later,
                                                std::vector<bool>& isRead) const {
   const LoopSet wanted = draft.loops.reduced() != 0 ? draft.loops.parallel() : draft.loops.all();
   std::vector<uint32_t> exprs = draft.exprs;
   std::ranges::sort(exprs, std::greater<>());
   std::vector<uint32_t> narrow;
+  std::unordered_set<uint32_t> early;  // what these calls take
   for (uint32_t index : exprs) {
-    if (std::ranges::count(later, index) != 0) {
-      continue;
-    }
     const std::vector<ValId>& outputs = fusion_.exprs()[index].outputs;
     const bool isView = std::ranges::binary_search(views, index);
-    bool isNarrow = false;
+    const bool isEarly = early.contains(indexOf(outputs.front()));
+    if (std::ranges::count(later, index) != 0 && !isEarly) {
+      continue;
+    }
+    bool isNarrow = std::erase(later, index) != 0;
     for (size_t i = 0; i < outputs.size(); ++i) {
       const LoopSet own = draft.loops.setOf(placed_[index].outputs[i]);
       // A row is complete once all reduced loops have run: along some of them alone nothing is written.
@@ -72,6 +74,7 @@ std::vector<uint32_t> Segmenter::narrowResults(const GroupDraft& draft,
       narrow.push_back(index);
       for (ValId val : absorption_->sourcesOf(ExprId{index})) {
         isRead[indexOf(val)] = true;
+        early.insert(indexOf(val));
       }
       for (ValId val : outputs) {
         isRead[indexOf(val)] = true;

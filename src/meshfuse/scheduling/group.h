@@ -17,7 +17,8 @@ using LoopId = int32_t;
 using DimLoops = std::vector<std::vector<LoopId>>;
 
 /// A loop runs over dimension `dim` of `val`, and over all others that it walks alone: they have one size. One that walks only
-/// parts of dimensions has -1 there, and runs over factor `factor` of the dimension map of the call that makes `val`.
+/// parts of dimensions has -1 there, and runs over factor `factor` of the dimension map of the call that makes `val`. One iteration
+/// of the others goes through all of a reduced one: reductions take its elements, and scans go along it.
 struct GroupLoop {
   ValId val{};
   int64_t dim = -1;

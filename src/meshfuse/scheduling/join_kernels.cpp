@@ -172,24 +172,38 @@ const PlacedDims* Segmenter::knownLoops(ValId val, const std::vector<uint32_t>& 
 
 bool Segmenter::fits(const CallShape& call, PlacedCall& placed, const std::vector<uint32_t>& groups,
                      LoopDraft& loops) const {
-  if (call.form.kind == LoopForm::Kind::Reduction) {
-    if (placed.reduced == 0) {
-      return call.form.fold < Fold::Variance && fitsElementwise(placed, groups, loops);
-    }
-    if (placed.all != loops.all() || (loops.reduced() != 0 && loops.reduced() != placed.reduced)) {
+  const bool isScan = call.form.kind == LoopForm::Kind::Scan;
+  if (isScan || call.form.kind == LoopForm::Kind::Reduction) {
+    if (!fitsReduction(call, placed, groups, loops)) {
       return false;
     }
-    if (loops.reduced() == 0) {
-      loops.setReduced(placed.reduced);
+  } else {
+    if (!fitsElementwise(placed, groups, loops)) {
+      return false;
     }
-    return haveAllLoops(groups, loops);
+    const bool repeats =
+        placed.all != loops.all() && (loops.reduced() == 0 || placed.all != loops.parallel());
+    if (repeats && call.form.cost == LoopForm::Cost::Something) {
+      return false;
+    }
   }
-  if (!fitsElementwise(placed, groups, loops)) {
+  const bool scans =
+      isScan || std::ranges::any_of(groups, [&](uint32_t group) { return drafts_[group].scans; });
+  return !scans || std::popcount(loops.reduced()) == 1;
+}
+
+bool Segmenter::fitsReduction(const CallShape& call, PlacedCall& placed,
+                              const std::vector<uint32_t>& groups, LoopDraft& loops) const {
+  if (placed.reduced == 0) {
+    return call.form.fold < Fold::Variance && fitsElementwise(placed, groups, loops);
+  }
+  if (placed.all != loops.all() || (loops.reduced() != 0 && loops.reduced() != placed.reduced)) {
     return false;
   }
-  const bool repeats =
-      placed.all != loops.all() && (loops.reduced() == 0 || placed.all != loops.parallel());
-  return !repeats || call.form.cost != LoopForm::Cost::Something;
+  if (loops.reduced() == 0) {
+    loops.setReduced(placed.reduced);
+  }
+  return haveAllLoops(groups, loops);
 }
 
 bool Segmenter::fitsElementwise(PlacedCall& placed, const std::vector<uint32_t>& groups,
@@ -257,6 +271,7 @@ void Segmenter::mergeInto(uint32_t group, uint32_t target) {
   to.reads.insert(to.reads.end(), from.reads.begin(), from.reads.end());
   to.fromMemory.insert(to.fromMemory.end(), from.fromMemory.begin(), from.fromMemory.end());
   to.computes = to.computes || from.computes;
+  to.scans = to.scans || from.scans;
   to.isView = to.isView && from.isView;
   to.firstReader =
       to.order < from.firstReader ? std::min(to.firstReader, from.firstReader) : to.firstReader;
@@ -282,6 +297,7 @@ void Segmenter::settle(const CallShape& call, PlacedCall placed, uint32_t target
   group.loops = loops;
   group.exprs.push_back(indexOf(call.expr));
   group.computes = group.computes || call.form.cost == LoopForm::Cost::Something;
+  group.scans = group.scans || call.form.kind == LoopForm::Kind::Scan;
   group.isView = group.isView && call.form.cost == LoopForm::Cost::Nothing;
   group.isClosed = group.isClosed || call.form.endsKernel;
   groupOf_[indexOf(call.expr)] = target;

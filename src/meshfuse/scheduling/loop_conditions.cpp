@@ -101,6 +101,31 @@ bool isCatOfLoops(const Expr& expr) {
   return std::get<Items>(expr.args[0]).size() <= kMostParts;
 }
 
+/// Types that torch scans, starts that are converted without a look at their value, and more than one element.
+bool isScanOfLoops(const Fusion& fusion, const Expr& expr, PrimType type, Fold fold) {
+  const bool compares = fold == Fold::Max || fold == Fold::Min;
+  switch (type) {
+    case PrimType::UInt64:
+    case PrimType::Float8_e4m3fn:
+    case PrimType::Float8_e5m2:
+    case PrimType::Float8_e8m0fnu:
+      return false;
+    default:
+      break;
+  }
+  if (!std::holds_alternative<std::monostate>(expr.args[2])) {
+    const std::optional<Scalar> start = constantOf(fusion, expr.args[2]);
+    const bool fits = !compares || type != PrimType::Int32 ||
+                      (start && start->toInt() == static_cast<int32_t>(start->toInt()));
+    if (!isFillOfLoops(fusion, type, expr.args[2]) || !fits) {
+      return false;
+    }
+  }
+  const auto dim = static_cast<size_t>(std::get<Scalar>(expr.args[1]).toInt());
+  const IterDomain& domain = fusion.val(expr.outputs.front()).tensor().domain[dim];
+  return domain.extent != IntExpr(1);
+}
+
 bool isRandomOfLoops(PrimType type) {
   return type == PrimType::Float || type == PrimType::Double || type == PrimType::Half ||
          type == PrimType::BFloat16;
@@ -119,6 +144,9 @@ std::optional<Scalar> constantOf(const Fusion& fusion, const Arg& arg) {
 
 bool loopsCompute(const Fusion& fusion, const Expr& expr, const LoopForm& form) {
   const PrimType type = fusion.val(expr.outputs.front()).dtype();
+  if (form.kind == LoopForm::Kind::Scan) {
+    return isScanOfLoops(fusion, expr, type, form.fold);
+  }
   switch (form.body) {
     case Body::Clamp:
       return isBoundOfLoops(fusion, type, expr.args[1]) &&

@@ -9,7 +9,7 @@
 
 namespace meshfuse {
 
-/// How a reduction makes one number of many.
+/// How a reduction or a scan makes one number of many.
 enum class Fold : uint8_t { None, Sum, Product, Max, Min, Variance, VarianceMean, Welford };
 
 /// What an element of the output is, where an elementwise operation is no row of pointwise.def.
@@ -38,6 +38,7 @@ struct LoopForm {
     Call,         // runs as one call of a library
     Elementwise,  // an output's element comes from the operands' elements at the same factors
     Reduction,    // … from all elements along the factors that the output lacks
+    Scan,         // … from the elements up to its own along the opaque factor
   };
   /// What doing it once more for an element costs, besides reading its operand.
   enum class Cost : uint8_t {
@@ -83,6 +84,7 @@ struct LoopForm {
   static constexpr LoopForm reduction(Fold fold) noexcept {
     return {Kind::Reduction, Cost::Something, fold};
   }
+  static constexpr LoopForm scan(Fold fold) noexcept { return {Kind::Scan, Cost::Something, fold}; }
 };
 
 /// Arithmetic of a pointwise operation in units of an addition.

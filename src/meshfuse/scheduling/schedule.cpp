@@ -267,8 +267,8 @@ void chooseBlocks(const Nest& nest, const CostModel& costs, Schedule& schedule) 
 }
 
 /// The number of columns does not count: how they are divided depends on the number of threads.
-void chooseSplits(const CostModel& costs, Schedule& schedule) {
-  if (!schedule.hasReduction || product(schedule.parallel) >= costs.splitIterations) {
+void chooseSplits(const Nest& nest, const CostModel& costs, Schedule& schedule) {
+  if (!schedule.hasReduction || nest.scans || product(schedule.parallel) >= costs.splitIterations) {
     return;
   }
   const ScheduledLoop& outermost =
@@ -307,7 +307,7 @@ Schedule chooseSchedule(const Nest& nest, const CostModel& costs) {
   schedule.keepsRows = schedule.isLaneReduced && schedule.serial.empty() && nest.rowBytes > 0 &&
                        schedule.lane.extent <= std::min(costs.rowElements, kRowElements);
   chooseTiles(nest, costs, schedule);
-  chooseSplits(costs, schedule);
+  chooseSplits(nest, costs, schedule);
   chooseBlocks(nest, costs, schedule);
   const Traffic traffic = trafficOf(nest);
   schedule.streams =

@@ -30,6 +30,8 @@ struct Nest {
   int64_t rowBytes = 0;
   /// Whether loops alone say where what is read lies: tiles move it to where the lane finds it in order.
   bool readsByLoops = true;
+  /// Whether values go from element to element of the reduced loop, which runs whole and in order.
+  bool scans = false;
 };
 
 /// Loops that run as one, outermost first: each is contiguous with the next in every tensor.

@@ -32,6 +32,8 @@ struct GroupDraft {
   bool computes = false;
   /// Whether every call is a view, which a library gives without touching memory.
   bool isView = true;
+  /// Whether a call goes along the reduced loop, which is one then, element by element.
+  bool scans = false;
   /// No other call may join.
   bool isClosed = false;
   std::vector<std::pair<ValId, PlacedDims>> reads;  // of tensors from outside, each once
@@ -77,6 +79,8 @@ class Segmenter {
   /// Whether one nest computes the groups and the call, each of them once.
   bool fits(const CallShape& call, PlacedCall& placed, const std::vector<uint32_t>& groups,
             LoopDraft& loops) const;
+  bool fitsReduction(const CallShape& call, PlacedCall& placed, const std::vector<uint32_t>& groups,
+                     LoopDraft& loops) const;
   bool fitsElementwise(PlacedCall& placed, const std::vector<uint32_t>& groups,
                        LoopDraft& loops) const;
   /// New loops next to reduced ones are those, where they have the same size: rows are read again.
@@ -99,9 +103,10 @@ class Segmenter {
                                    std::vector<bool>& isRead) const;
   /// Calls that make what others read and that a kernel should not write, with what they read: copies and views that lack a loop
   /// of the nest, which it would write as often as that loop runs, or not at all, and views of what comes from outside, which a
-  /// library gives without touching memory. The values become known outside, so `isRead` has them.
+  /// library gives without touching memory. The values become known outside, so `isRead` has them. Those of `later` that these calls
+  /// take are made with them.
   std::vector<uint32_t> narrowResults(const GroupDraft& draft, std::span<const uint32_t> views,
-                                      std::span<const uint32_t> later,
+                                      std::vector<uint32_t>& later,
                                       std::vector<bool>& isRead) const;
   /// Runs them one by one: a kernel of views alone would only copy.
   void addCalls(std::vector<uint32_t> exprs, std::vector<Group>& groups) const;

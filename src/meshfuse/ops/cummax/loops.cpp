@@ -2,6 +2,6 @@
 
 namespace meshfuse::ops::cummax {
 
-LoopForm loopForm() { return LoopForm::call(); }
+LoopForm loopForm() { return LoopForm::scan(Fold::Max); }
 
 }  // namespace meshfuse::ops::cummax

@@ -2,6 +2,6 @@
 
 namespace meshfuse::ops::cummin {
 
-LoopForm loopForm() { return LoopForm::call(); }
+LoopForm loopForm() { return LoopForm::scan(Fold::Min); }
 
 }  // namespace meshfuse::ops::cummin

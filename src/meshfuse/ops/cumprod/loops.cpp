@@ -2,6 +2,6 @@
 
 namespace meshfuse::ops::cumprod {
 
-LoopForm loopForm() { return LoopForm::call(); }
+LoopForm loopForm() { return LoopForm::scan(Fold::Product); }
 
 }  // namespace meshfuse::ops::cumprod

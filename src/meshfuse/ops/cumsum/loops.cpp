@@ -2,6 +2,6 @@
 
 namespace meshfuse::ops::cumsum {
 
-LoopForm loopForm() { return LoopForm::call(); }
+LoopForm loopForm() { return LoopForm::scan(Fold::Sum); }
 
 }  // namespace meshfuse::ops::cumsum
