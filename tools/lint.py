@@ -38,6 +38,8 @@ GCC_ONLY_FLAGS = {
     "-fno-thread-jumps",
     "-fno-tree-pre",
     "-fopenmp",
+    "-fpeel-loops",
+    "-funswitch-loops",
     "-fvect-cost-model=dynamic",
 }
 

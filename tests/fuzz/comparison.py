@@ -14,7 +14,7 @@ from vocabulary import BINARY, INEXACT, TERNARY, UNARY
 
 # Units in the last place that two implementations may differ by: each has an error of at most 4.
 UNITS = 8.0
-TRIALS = (6, 40)
+TRIALS = (6, 40, 400)
 
 
 # Operations whose results are the same however they are computed: those of the vocabulary that are not inexact, and what moves

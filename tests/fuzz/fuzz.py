@@ -18,6 +18,10 @@ from programs import Program, define, run
 from shrinking import shrunk
 
 
+# How the last line of a worker that has gone through its seeds begins.
+ENDED = "compiled"
+
+
 def failure_of(program: Program) -> str | None:
     """What is wrong with the compiled program."""
     evaluating, compiling = define(program.definition()), define(program.definition())
@@ -60,7 +64,7 @@ def work(options: argparse.Namespace) -> int:
             failures += 1
             report(seed, program, failure, not options.no_shrink)
     counts = kernel_statistics()
-    print(f"compiled {counts.compiled} kernels in {counts.seconds_compiling:.1f} s", flush=True)
+    print(f"{ENDED} {counts.compiled} kernels in {counts.seconds_compiling:.1f} s", flush=True)
     return failures
 
 
@@ -102,7 +106,7 @@ def run_worker(options: argparse.Namespace, first: int) -> Outcome:
         others = [line for line in done.stdout.splitlines() if not line.startswith("seed ")]
         outcome.text += "\n".join(others) + "\n"
         outcome.failures += sum(line.startswith("FAILED") for line in others)
-        if done.returncode in (0, 1):
+        if done.returncode in (0, 1) and any(line.startswith(ENDED) for line in others):
             break
         seed = int(seeds[-1].split()[1]) if seeds else first
         settings = Settings(steps=(options.least_steps, options.most_steps))

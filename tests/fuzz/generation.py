@@ -64,8 +64,9 @@ class Generator:
         return ()
 
     def fits(self, shape: tuple[Dim, ...]) -> bool:
+        """Also where a size is 0: an operand that stretches to the shape may have 1 there."""
         return all(
-            math.prod(size_of(dim, variant) for dim in shape) <= MOST_ELEMENTS
+            math.prod(max(1, size_of(dim, variant)) for dim in shape) <= MOST_ELEMENTS
             for variant in range(self.variants)
         )
 
