@@ -8,12 +8,15 @@
 
 namespace meshfuse {
 
-std::string CpuPrinter::partialOf(NodeId id, const std::string& part) const {
+std::string CpuPrinter::tableOf(NodeId id) const {
   const auto tensors = static_cast<int64_t>(kernel_.addressCount());
-  const std::string base = "((" + std::string(deviceComputeName(graph_.node(id).compute)) + "*)p[" +
-                           std::to_string(tensors + 1 + splitFolds_.at(id)) + "])";
+  return "((" + std::string(deviceComputeName(graph_.node(id).compute)) + "*)p[" +
+         std::to_string(tensors + 1 + partials_.at(id)) + "])";
+}
+
+std::string CpuPrinter::partialOf(NodeId id, const std::string& part) const {
   const std::string iteration = "(whole * " + integer(slots_.splits) + " + " + part + ")";
-  return base + "[" +
+  return tableOf(id) + "[" +
          (kernel_.hasLaneAccumulators() ? iteration + " * " + integer(slots_.laneBlock) + " + j"
                                         : iteration) +
          "]";

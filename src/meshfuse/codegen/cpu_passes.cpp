@@ -299,6 +299,9 @@ void CpuPrinter::elements(const LoopPass& pass, const std::string& lane) {
         name('f', id) + "[" + (kernel_.hasLaneAccumulators() ? "base + " + lane : lane) + "]";
     line(f + " = " + combined(id, f, termText(id, node.compute)) + ";");
   }
+  for (NodeId id : pass.outerFolds) {
+    line(name('x', id) + "[base + j] += " + termText(id, graph_.node(id).compute) + ";");
+  }
   for (const LoopStore& store : pass.stores) {
     line(elementOf(name('c', store.tensor), static_cast<size_t>(store.tensor)) + " = " +
          storedText(store) + ";");

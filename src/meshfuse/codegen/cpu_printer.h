@@ -121,6 +121,8 @@ class CpuPrinter {
   void serialLoops(const LoopPass& pass);
   /// Where the parts of a fold leave their results: by whole iteration, part and element of the lane block.
   std::string partialOf(NodeId id, const std::string& part) const;
+  /// The table of a fold's partial results.
+  std::string tableOf(NodeId id) const;
   void leavePartial(NodeId id);
   void takePartials(NodeId id);
   /// A pass in loops over a chunk, each of which has what comes after the scans of the one before.
@@ -144,6 +146,11 @@ class CpuPrinter {
   static std::string stagedElement(NodeId id) { return name('n', id) + "[j]"; }
   void advance(NodeId id, const std::string& term);
   void stages(const LoopPass& pass, const std::string& begin, const std::string& end, int lanes);
+
+  /// The call that makes a row of those that parts have left.
+  void sumParts();
+  /// The loops over parts and over the rows of each.
+  void openParts();
 
   std::string identityText(NodeId id);
   std::string combined(NodeId id, const std::string& a, const std::string& b);
@@ -188,7 +195,7 @@ class CpuPrinter {
   bool checksZero_ = false;
   bool checksPositions_ = false;
   const LoopPass* segmentPass_ = nullptr;  // the pass that is printed, where it goes by segments
-  std::map<NodeId, int64_t> splitFolds_;   // their places among the tables of partial results
+  std::map<NodeId, int64_t> partials_;     // their places among the tables of partial results
 };
 
 }  // namespace meshfuse

@@ -11,8 +11,8 @@ namespace meshfuse {
 
 CpuPrinter::CpuPrinter(const LoopKernel& kernel)
     : kernel_(kernel), graph_(kernel.graph), slots_(integerSlots(kernel)) {
-  for (NodeId id : splitFolds(kernel)) {
-    splitFolds_.emplace(id, static_cast<int64_t>(splitFolds_.size()));
+  for (NodeId id : partialFolds(kernel)) {
+    partials_.emplace(id, static_cast<int64_t>(partials_.size()));
   }
 }
 
@@ -80,7 +80,12 @@ void CpuPrinter::body() {
          std::string(kernel_.lastCallIsSplit() ? "" : "call == last ? 1 : ") +
          integer(slots_.splits) + ";");
   }
-  open("for (int64 t = begin; t < end; ++t)");
+  if (kernel_.outerStores.empty()) {
+    open("for (int64 t = begin; t < end; ++t)");
+  } else {
+    sumParts();
+    openParts();
+  }
   parallelIndices();
   if (kernel_.isTiled) {
     openTile();
@@ -96,6 +101,9 @@ void CpuPrinter::body() {
     close();
   }
   close();
+  if (!kernel_.outerStores.empty()) {
+    close();
+  }
   if (streamsAny()) {
     open("if (" + integer(slots_.streams) + " != 0)");
     line("streamFence();");

@@ -157,8 +157,10 @@ class GraphBuilder : private NodeBuilder {
     }
     std::vector<NodeId> results;
     if (form.kind == LoopForm::Kind::Reduction) {
-      isFolding_ = (maskOf(call.operands.front()) & ~maskOf(call.outputs.front())) != 0;
-      results = foldsOf(expr, form.fold, operands.front());
+      const LoopMask folded = maskOf(call.operands.front()) & ~maskOf(call.outputs.front());
+      isFolding_ = folded != 0;
+      results = (folded & ~graph_.reduced) != 0 ? outerSum(expr, operands.front())
+                                                : foldsOf(expr, form.fold, operands.front());
     } else if (form.kind == LoopForm::Kind::Scan) {
       const PrimType type = fusion_.val(expr.outputs.front()).dtype();
       results = {scanNode(*this, reduceKindOf(form.fold), operands, type)};
@@ -258,6 +260,16 @@ class GraphBuilder : private NodeBuilder {
 
   static bool isValue(const Arg& arg) {
     return std::holds_alternative<ValId>(arg) || std::holds_alternative<Scalar>(arg);
+  }
+
+  /// Of a sum that joinOuterSums has placed among reductions of rows.
+  std::vector<NodeId> outerSum(const Expr& expr, NodeId operand) {
+    Node node;
+    node.kind = NodeKind::OuterFold;
+    node.type = fusion_.val(expr.outputs.front()).dtype();
+    node.compute = accumulatorOf(node.type);
+    node.operands = {cast(operand, node.compute)};
+    return {add(std::move(node))};
   }
 
   std::vector<NodeId> foldsOf(const Expr& expr, Fold form, NodeId operand) {

@@ -28,6 +28,7 @@ enum class NodeKind : uint8_t {
   Cast,       // the operand in another type
   Fold,  // all of the operand's values along the reduced loops, made one by `fold`, divided by a second operand if there is one
   Scan,  // the operand's values up to the element along the reduced loop, made one by `fold`, from a second operand on if there is one
+  OuterFold,  // all of the operand's values along all loops but the reduced one, made one by `fold`: only written
   Count,    // how many elements a Fold takes: the product of the reduced extents
   Index,    // where in a tensor the element is, a number: `index` into indices
   Seed,     // a random seed that comes with the call: `index` into seeds
@@ -44,8 +45,8 @@ struct Node {
   PrimType type = PrimType::Float;
   int32_t index = -1;
   std::vector<NodeId> operands = {};
-  PrimType compute = PrimType::Null;  // Pointwise, Fold and Scan: what operands are cast to
-  ReduceKind fold = ReduceKind::Sum;  // Fold and Scan
+  PrimType compute = PrimType::Null;  // Pointwise, folds and Scan: what operands are cast to
+  ReduceKind fold = ReduceKind::Sum;  // folds and Scan
   bool squares = false;               // Fold: of the operand's squares
   Scalar constant = {};
   LoopMask loops = 0;

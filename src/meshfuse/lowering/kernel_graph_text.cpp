@@ -38,6 +38,8 @@ std::string toText(const Node& node) {
     case NodeKind::Fold:
       return "fold " + std::string(nameOf(node.fold)) + (node.squares ? " of squares(" : "(") +
              joinText(operands, ") / ") + (operands.size() == 1 ? ")" : "");
+    case NodeKind::OuterFold:
+      return "fold outer " + std::string(nameOf(node.fold)) + list;
     case NodeKind::Scan:
       return "scan " + std::string(nameOf(node.fold)) + list;
     case NodeKind::Count:

@@ -31,6 +31,10 @@ IntegerSlots integerSlots(const LoopKernel& kernel) {
   slots.splits = take();
   slots.splitSize = take();
   slots.tileRows = take();
+  if (!kernel.outerStores.empty()) {
+    slots.rows = take();
+    slots.partRows = take();
+  }
   for (const LoopTensor& tensor : kernel.tensors) {
     std::vector<int32_t>& strides = slots.strides.emplace_back();
     const auto takeIfBound = [&](Step step) {
@@ -82,6 +86,8 @@ std::vector<int64_t> bindIntegers(const IntegerSlots& slots, const Schedule& sch
   put(slots.splits, schedule.splits);
   put(slots.splitSize, schedule.splitSize);
   put(slots.tileRows, schedule.tileRows);
+  put(slots.rows, schedule.iterations);
+  put(slots.partRows, schedule.partRows);
   for (size_t tensor = 0; tensor < slots.strides.size(); ++tensor) {
     size_t loop = 0;
     const auto putStride = [&](const ScheduledLoop& scheduled) {

@@ -21,6 +21,8 @@ struct IntegerSlots {
   int32_t splits = 0;
   int32_t splitSize = 0;
   int32_t tileRows = 0;
+  int32_t rows = -1;  // parallel iterations in all, where there are outer sums
+  int32_t partRows = -1;
   /// By tensor and loop (parallel, serial, lane): the stride's place, -1 where it is not bound.
   std::vector<std::vector<int32_t>> strides;
   /// By tensor: the place of the picked dimension's extent, which its stride follows; -1 without one.

@@ -25,12 +25,19 @@ class Printer {
     }
     line(0, "for " + std::to_string(kernel_.parallelLoops) + " parallel loops" +
                 (kernel_.isLaneReduced ? "" : " and blocks of the lane") +
-                (kernel_.isSplit ? ", split" : "") + (kernel_.isTiled ? ", in tiles" : ""));
+                (kernel_.isSplit               ? ", split"
+                 : kernel_.outerStores.empty() ? ""
+                                               : ", in parts") +
+                (kernel_.isTiled ? ", in tiles" : ""));
     for (size_t k = 0; k < kernel_.sections.size(); ++k) {
       printSection(kernel_.sections[k]);
       if (k < kernel_.passes.size()) {
         printPass(kernel_.passes[k]);
       }
+    }
+    for (const LoopStore& store : kernel_.outerStores) {
+      line(0,
+           "t" + std::to_string(store.tensor) + " = all parts of n" + std::to_string(store.node));
     }
     return std::move(text_);
   }
@@ -101,6 +108,9 @@ class Printer {
     for (NodeId id : pass.folds) {
       line(2, "accumulate n" + std::to_string(id));
     }
+    for (NodeId id : pass.outerFolds) {
+      line(2, "add to the part of n" + std::to_string(id));
+    }
     printStores(2, pass.stores);
   }
 
@@ -112,18 +122,21 @@ class Printer {
 
 int32_t LoopKernel::calls() const noexcept {
   if (!isSplit) {
-    return 1;
+    return outerStores.empty() ? 1 : 2;
   }
   const auto reduces = [](const LoopPass& pass) { return !pass.folds.empty(); };
   return static_cast<int32_t>(std::ranges::count_if(passes, reduces)) + 1;
 }
 
-std::vector<NodeId> splitFolds(const LoopKernel& kernel) {
+std::vector<NodeId> partialFolds(const LoopKernel& kernel) {
   std::vector<NodeId> folds;
   if (kernel.isSplit) {
     for (const LoopPass& pass : kernel.passes) {
       folds.insert(folds.end(), pass.folds.begin(), pass.folds.end());
     }
+  }
+  for (const LoopStore& store : kernel.outerStores) {
+    folds.push_back(store.node);
   }
   return folds;
 }

@@ -50,6 +50,8 @@ struct LoopPass {
   std::vector<NodeId> staged;    // written to a row buffer here
   std::vector<NodeId> restored;  // read from one
   std::vector<LoopStore> stores;
+  /// Added, element by element of the lane, to what the part of the parallel iterations has.
+  std::vector<NodeId> outerFolds;
 };
 
 /// sections[k] runs before passes[k]; there is one section more than passes. A kernel without reductions has one pass.
@@ -67,12 +69,15 @@ struct LoopKernel {
   bool isTiled = false;
   std::vector<LoopSection> sections;
   std::vector<LoopPass> passes;
+  /// Of outer folds: the parallel iterations run in parts, each of which leaves a row of partial results, and a second call of the
+  /// kernel makes one row of those.
+  std::vector<LoopStore> outerStores;
 
   /// Whether the lane's elements are in an array of accumulators each: reduced serial loops around a lane that is not.
   bool hasLaneAccumulators() const noexcept { return !isLaneReduced && graph.reduced != 0; }
   /// How many of the tensors have memory.
   size_t addressCount() const noexcept { return graph.reads.size() + graph.writes.size(); }
-  /// Calls of a split kernel; 1 for others.
+  /// Calls of a split kernel, and of one with outer folds; 1 for others.
   int32_t calls() const noexcept;
   /// Whether the last of them runs for each part, to store what varies along reduced loops.
   bool lastCallIsSplit() const noexcept { return isSplit && !passes.back().stores.empty(); }
@@ -81,8 +86,8 @@ struct LoopKernel {
 /// The loops of a graph under a schedule whose nest has its reads, then its writes, then its indices as accesses.
 LoopKernel lower(KernelGraph graph, const Schedule& schedule, const CostModel& costs = {});
 
-/// The folds whose parts leave partial results in tables, one each: none unless the kernel is split.
-std::vector<NodeId> splitFolds(const LoopKernel& kernel);
+/// The folds whose parts leave partial results in tables, one each.
+std::vector<NodeId> partialFolds(const LoopKernel& kernel);
 
 /// One line a loop, section and statement.
 std::string toText(const LoopKernel& kernel);

@@ -42,7 +42,8 @@ class Lowering {
     }
     // The last pass is for what varies along reduced loops once all folds are complete.
     const bool hasLastPass = std::ranges::any_of(graph().writes, [&](const GraphTensor& write) {
-      return isWrittenInside(write) && graph().node(write.node).phase == phases;
+      return (isWrittenInside(write) || isOuterFold(write.node)) &&
+             graph().node(write.node).phase == phases;
     });
     const auto passes = static_cast<size_t>(phases) + (hasLastPass ? 1 : 0);
     kernel_.passes.resize(passes);
@@ -68,6 +69,7 @@ class Lowering {
     return graph().reduced == 0 || isInner(write.node) ||
            (maskOf(write.loops) & graph().reduced) != 0;
   }
+  bool isOuterFold(NodeId id) const { return graph().node(id).kind == NodeKind::OuterFold; }
   bool variesAlongLane(NodeId id) const { return (graph().node(id).loops & lane_) != 0; }
 
   /// Along serial loops one number takes all terms, one after the other: in Float the error would grow with their count. Only
@@ -108,7 +110,9 @@ class Lowering {
       const NodeId node = graph().writes[i].node;
       const auto phase = static_cast<size_t>(graph().node(node).phase);
       const LoopStore store{static_cast<int32_t>(graph().reads.size() + i), node};
-      if (isWrittenInside(graph().writes[i])) {
+      if (isOuterFold(node)) {
+        kernel_.outerStores.push_back(store);
+      } else if (isWrittenInside(graph().writes[i])) {
         kernel_.passes[phase].stores.push_back(store);
       } else {
         kernel_.sections[phase].stores.push_back(store);
@@ -118,6 +122,8 @@ class Lowering {
       const auto id = static_cast<NodeId>(i);
       if (graph().nodes[i].kind == NodeKind::Fold) {
         kernel_.passes[static_cast<size_t>(graph().nodes[i].phase - 1)].folds.push_back(id);
+      } else if (isOuterFold(id)) {
+        kernel_.passes[static_cast<size_t>(graph().nodes[i].phase)].outerFolds.push_back(id);
       }
     }
   }
@@ -158,9 +164,11 @@ class Lowering {
       }
       pass.nodes.push_back(id);
     };
-    for (NodeId fold : pass.folds) {
-      for (NodeId operand : graph().node(fold).operands) {
-        visit(visit, operand);
+    for (const auto* folds : {&pass.folds, &pass.outerFolds}) {
+      for (NodeId fold : *folds) {
+        for (NodeId operand : graph().node(fold).operands) {
+          visit(visit, operand);
+        }
       }
     }
     for (const LoopStore& store : pass.stores) {

@@ -16,6 +16,9 @@ NodeId NodeBuilder::add(Node node) {
     node.loops &= ~graph_.reduced;
     ++node.phase;
   }
+  if (node.kind == NodeKind::OuterFold) {
+    node.loops &= graph_.reduced;
+  }
   if (node.kind == NodeKind::Scan) {
     node.loops |= graph_.reduced;
   }

@@ -27,6 +27,12 @@ class LoopVerifier {
         checkPass(kernel_.passes[k]);
       }
     }
+    for (const LoopStore& each : kernel_.outerStores) {
+      if (accumulated_[static_cast<size_t>(each.node)] == 0) {
+        add("n" + std::to_string(each.node) + " is used before it is accumulated");
+      }
+      ++stores_[static_cast<size_t>(each.tensor)];
+    }
     for (size_t i = 0; i < kernel_.tensors.size(); ++i) {
       if (stores_[i] != (kernel_.tensors[i].isOutput ? 1 : 0)) {
         add("t" + std::to_string(i) + " is stored " + std::to_string(stores_[i]) + " times");
@@ -94,6 +100,14 @@ class LoopVerifier {
       isInRow_[static_cast<size_t>(id)] = true;
     }
     for (NodeId fold : pass.folds) {
+      for (NodeId operand : kernel_.graph.node(fold).operands) {
+        use(operand, "n" + std::to_string(fold));
+      }
+      if (++accumulated_[static_cast<size_t>(fold)] > 1) {
+        add("n" + std::to_string(fold) + " is accumulated twice");
+      }
+    }
+    for (NodeId fold : pass.outerFolds) {
       for (NodeId operand : kernel_.graph.node(fold).operands) {
         use(operand, "n" + std::to_string(fold));
       }

@@ -20,10 +20,6 @@ namespace meshfuse {
 
 namespace {
 
-bool isRowMajor(const TensorLayout& layout) {
-  return layout.strides == rowMajorStrides(layout.sizes);
-}
-
 bool isEmpty(const std::vector<int64_t>& sizes) { return std::ranges::count(sizes, 0) != 0; }
 
 /// The same order in memory without gaps and repetitions.
@@ -81,6 +77,10 @@ PolymorphicValue anyNumber(PrimType type) {
 }
 
 }  // namespace
+
+bool isRowMajor(const TensorLayout& layout) {
+  return layout.strides == rowMajorStrides(layout.sizes);
+}
 
 std::vector<int64_t> CallLayouts::sizesOf(ValId val) const {
   return localSizesOf(fusion_.val(val).tensor(), rank_);

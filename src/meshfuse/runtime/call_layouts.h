@@ -11,6 +11,8 @@ namespace meshfuse {
 
 /// Finds layouts by evaluating calls on tensors without memory, one after the other in the order of the program. What is known of
 /// elementwise operations and reductions is not evaluated: the first time that torch does so takes it more than a second.
+bool isRowMajor(const TensorLayout& layout);
+
 class CallLayouts {
  public:
   CallLayouts(const Fusion& fusion, int64_t rank) : fusion_(fusion), rank_(rank) {}

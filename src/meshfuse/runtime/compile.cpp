@@ -18,6 +18,7 @@
 #include "meshfuse/scheduling/clean.h"
 #include "meshfuse/scheduling/loop_form.h"
 #include "meshfuse/scheduling/merge_kernels.h"
+#include "meshfuse/scheduling/outer_sums.h"
 #include "meshfuse/scheduling/recompute.h"
 #include "meshfuse/scheduling/segment.h"
 #include "meshfuse/scheduling/violations.h"
@@ -96,8 +97,9 @@ std::string groupsText(const Fusion& fusion, const std::vector<Group>& groups) {
   return text;
 }
 
-/// What becomes one kernel, one library call or one collective.
-std::vector<Group> groupsOf(const Fusion& fusion, const CostModel& costs, PassRunner& passes) {
+/// What becomes one kernel, one library call or one collective. `areRows`: all inputs are row-major.
+std::vector<Group> groupsOf(const Fusion& fusion, const CostModel& costs, bool areRows,
+                            PassRunner& passes) {
   const auto print = [&](const std::vector<Group>& groups) { return groupsText(fusion, groups); };
   const auto check = [&](const std::vector<Group>& groups) {
     return groupViolations(fusion, groups);
@@ -106,6 +108,11 @@ std::vector<Group> groupsOf(const Fusion& fusion, const CostModel& costs, PassRu
   std::vector<std::string>* asked = passes.explains() ? &reasons : nullptr;
   std::vector<Group> groups =
       passes.run("segment", [&] { return segment(fusion, costs); }, print, check);
+  if (areRows && !passes.isSkipped("outer")) {
+    groups = passes.run(
+        "outer", [&] { return joinOuterSums(fusion, std::move(groups), costs, asked); }, print,
+        check);
+  }
   if (!passes.isSkipped("recompute")) {
     groups = passes.run(
         "recompute", [&] { return recompute(fusion, std::move(groups), costs, asked); }, print,
@@ -231,11 +238,17 @@ std::optional<HostProgram> compile(const Fusion& fusion, const TensorLayouts& ar
                      ? fusion
                      : passes.run("clean", [&] { return clean(fusion); }, print, violations);
   parts.layouts = layoutsOf(parts.fusion, fusion, arguments);
-  const std::shared_ptr<ProgramClass> programClass = classes.get(classKeyOf(parts.fusion));
+  const bool areRows = std::ranges::all_of(parts.fusion.inputs(), [&](ValId val) {
+    return !parts.layouts.isKnown(val) || isRowMajor(parts.layouts[val]);
+  });
+  std::vector<uint64_t> key = classKeyOf(parts.fusion);
+  key.push_back(areRows ? 1 : 0);
+  const std::shared_ptr<ProgramClass> programClass = classes.get(key);
   // Sizes of one class are compiled one after the other: the second finds the first one's kernels.
   const std::scoped_lock lock(programClass->mutex);
   if (programClass->groups.empty()) {
-    programClass->groups = templatesOf(parts.fusion, groupsOf(parts.fusion, costs, passes));
+    programClass->groups =
+        templatesOf(parts.fusion, groupsOf(parts.fusion, costs, areRows, passes));
   }
   const auto isKernel = [](const ClassGroup& group) { return group.kind == GroupKind::Kernel; };
   if (std::ranges::none_of(programClass->groups, isKernel)) {

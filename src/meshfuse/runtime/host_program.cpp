@@ -137,12 +137,13 @@ std::optional<SingleLaunch> HostProgram::singleLaunch() const {
   const KernelLaunch& launch = parts_.launches.front();
   const BoundLaunch& bound = bound_.front();
   const bool isPlain = launch.numbers.empty() && launch.seeds.empty() && launch.partials.empty() &&
-                       !launch.mayFail && !launch.picksAmongNone && launch.kernel->calls == 1;
+                       !launch.mayFail && !launch.picksAmongNone && launch.runs.size() == 1;
   if (!isPlain || bound.tensors.size() > SingleLaunch::kMostTensors ||
       fresh_.size() != results_.size() || bound.makes.size() != results_.size()) {
     return std::nullopt;
   }
-  SingleLaunch single{bound.entry, launch.iterations, launch.grain, {}, launch.integers, {}};
+  const auto [iterations, grain] = launch.runs.front();
+  SingleLaunch single{bound.entry, iterations, grain, {}, launch.integers, {}};
   single.results.resize(results_.size());
   for (const FreshTensor& fresh : fresh_) {
     if (fresh.result < 0) {
@@ -218,7 +219,8 @@ void HostProgram::launch(size_t index, Running& running) const {
   for (ExprId expr : launch.seeds) {
     seedOfCall(expr, running);
   }
-  if (launch.iterations == 0 && !launch.picksAmongNone) {
+  const bool isIdle = launch.isIdle();
+  if (isIdle && !launch.picksAmongNone) {
     return;
   }
   c10::SmallVector<void*, 16> pointers;
@@ -238,7 +240,7 @@ void HostProgram::launch(size_t index, Running& running) const {
   if (launch.picksAmongNone) {
     evaluateCalls(index, pointers.data(), running);
   }
-  if (launch.iterations == 0) {
+  if (isIdle) {
     return;
   }
   c10::SmallVector<KernelNumber, 4> numbers;
@@ -284,12 +286,11 @@ void HostProgram::evaluateCalls(size_t index, void** pointers, Running& running)
 void HostProgram::runKernel(size_t index, int64_t& call, void** pointers,
                             const void* numbers) const {
   const KernelLaunch& launch = parts_.launches[index];
-  const KernelVariant& kernel = *launch.kernel;
-  for (call = 0; call < kernel.calls; ++call) {
-    const bool isWhole = call + 1 == kernel.calls && !kernel.lastCallIsSplit;
-    const int64_t iterations = launch.iterations * (isWhole ? 1 : launch.splits);
-    runIterations(bound_[index].entry, pointers, launch.integers.data(), numbers, iterations,
-                  launch.grain);
+  call = 0;
+  for (const KernelRun& run : launch.runs) {
+    runIterations(bound_[index].entry, pointers, launch.integers.data(), numbers, run.iterations,
+                  run.grain);
+    ++call;
   }
 }
 

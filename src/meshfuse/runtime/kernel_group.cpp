@@ -96,6 +96,8 @@ Nest nestOf(const Fusion& fusion, const KernelTemplate& kernel, const TensorLayo
   nest.rowBytes = kernel.rowBytes;
   nest.scans = std::ranges::any_of(kernel.graph.nodes,
                                    [](const Node& node) { return node.kind == NodeKind::Scan; });
+  nest.sumsOuter = std::ranges::any_of(
+      kernel.graph.nodes, [](const Node& node) { return node.kind == NodeKind::OuterFold; });
   nest.readsByLoops = kernel.graph.indices.empty() && kernel.graph.parts.empty() &&
                       std::ranges::none_of(kernel.graph.reads, [](const GraphTensor& read) {
                         return read.pickedDim >= 0;
@@ -116,6 +118,10 @@ int64_t bytesOf(const Nest& nest) {
 }
 
 }  // namespace
+
+bool KernelLaunch::isIdle() const noexcept {
+  return std::ranges::all_of(runs, [](const KernelRun& run) { return run.iterations == 0; });
+}
 
 KernelTemplate kernelTemplate(const Fusion& fusion, Group group) {
   KernelTemplate kernel;
@@ -155,12 +161,31 @@ std::shared_ptr<KernelVariant> variantFor(KernelTemplate& kernel, const Schedule
   variant->slots = integerSlots(loops);
   variant->calls = loops.calls();
   variant->lastCallIsSplit = loops.lastCallIsSplit();
-  for (NodeId fold : splitFolds(loops)) {
+  variant->sumsOuter = !loops.outerStores.empty();
+  for (NodeId fold : partialFolds(loops)) {
     variant->partialBytes.push_back(bytesOf(loops.graph.node(fold).compute));
   }
   variant->text = cpuText(loops);
   kernel.variants.push_back(variant);
   return variant;
+}
+
+/// By call of the kernel. The iterations of outer sums are parts, then blocks of the row that is made of them.
+std::vector<KernelRun> runsOf(const KernelVariant& kernel, const Schedule& schedule,
+                              const CostModel& costs) {
+  const auto ceilOf = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
+  if (kernel.sumsOuter) {
+    const int64_t parts = ceilOf(schedule.iterations, schedule.partRows);
+    const int64_t blockWork = std::max<int64_t>(parts, 1) * kOuterBlock;
+    return {{parts, ceilOf(schedule.grain, schedule.partRows)},
+            {ceilOf(schedule.lane.extent, kOuterBlock), ceilOf(costs.threadWork, blockWork)}};
+  }
+  std::vector<KernelRun> runs;
+  for (int32_t call = 0; call < kernel.calls; ++call) {
+    const bool isWhole = call + 1 == kernel.calls && !kernel.lastCallIsSplit;
+    runs.push_back({schedule.iterations * (isWhole ? 1 : schedule.splits), schedule.grain});
+  }
+  return runs;
 }
 
 int64_t shiftOf(const Fusion& fusion, const ShiftPath& path, std::span<const int64_t> strides) {
@@ -232,11 +257,11 @@ KernelLaunch bindKernel(const Fusion& fusion, KernelTemplate& kernel, const Tens
     launch.calls.push_back(call.expr);
   }
   std::ranges::sort(launch.calls, {}, [](ExprId id) { return indexOf(id); });
-  launch.iterations = schedule.iterations;
-  launch.grain = schedule.grain;
-  launch.splits = schedule.splits;
-  const int64_t elements =
-      schedule.iterations * schedule.splits * (schedule.isLaneReduced ? 1 : schedule.laneBlock);
+  launch.runs = runsOf(*launch.kernel, schedule, costs);
+  const int64_t elements = launch.kernel->sumsOuter
+                               ? launch.runs.front().iterations * schedule.lane.extent
+                               : schedule.iterations * schedule.splits *
+                                     (schedule.isLaneReduced ? 1 : schedule.laneBlock);
   for (int64_t bytes : launch.kernel->partialBytes) {
     launch.partials.push_back(bytes * elements);
   }

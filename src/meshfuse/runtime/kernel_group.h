@@ -46,6 +46,7 @@ struct KernelVariant {
   std::vector<int64_t> partialBytes;  // of one partial result, by table of a split kernel
   int32_t calls = 1;
   bool lastCallIsSplit = false;
+  bool sumsOuter = false;
   std::string text;
   std::shared_ptr<const CpuKernel> code;
 };
@@ -73,6 +74,12 @@ struct KernelTemplate {
 };
 KernelTemplate kernelTemplate(const Fusion& fusion, Group group);
 
+/// One run of a kernel's loop over parallel iterations.
+struct KernelRun {
+  int64_t iterations = 0;
+  int64_t grain = 1;  // the fewest of them that are worth a thread
+};
+
 /// One kernel of a program, bound to sizes and strides.
 struct KernelLaunch {
   std::vector<ValId> tensors;  // reads, then writes
@@ -80,13 +87,13 @@ struct KernelLaunch {
   std::vector<ValId> numbers;
   std::vector<ExprId> seeds;  // of calls that draw one: numbers after those
   std::vector<int64_t> integers;
-  int64_t iterations = 0;
-  int64_t grain = 1;
-  int64_t splits = 1;
+  std::vector<KernelRun> runs;
   /// Bytes of each table of partial results.
   std::vector<int64_t> partials;
   /// Bytes that it reads and writes.
   int64_t bytes = 0;
+  /// Whether it has nothing to write.
+  bool isIdle() const noexcept;
   std::vector<ExprId> calls;  // what it computes, in order
   /// Whether it may end in an error, which the evaluator throws.
   bool mayFail = false;

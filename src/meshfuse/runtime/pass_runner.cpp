@@ -21,6 +21,7 @@ struct PassName {
 constexpr auto kPasses = std::to_array<PassName>({
     {"clean", true},
     {"segment", false},
+    {"outer", true},
     {"recompute", true},
     {"merge", true},
     {"schedule", false},

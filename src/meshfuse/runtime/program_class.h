@@ -18,7 +18,7 @@ struct ClassGroup {
 };
 
 /// Sizes of a definition that are divided and compiled alike: those in which the same dimensions are 1, equal to one another,
-/// broadcast, sharded, and products of the same factors in reshapes.
+/// broadcast, sharded, and products of the same factors in reshapes, and in which all inputs are row-major or not all are.
 struct ProgramClass {
   std::vector<uint64_t> key;
   std::vector<ClassGroup> groups;

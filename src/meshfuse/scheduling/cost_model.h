@@ -11,6 +11,8 @@ namespace meshfuse {
 inline constexpr int64_t kRowElements = 16384;
 inline constexpr int64_t kBlockElements = 2048;
 inline constexpr int64_t kTileBytes = int64_t{128} * 1024;
+/// Elements of a row that are made of partial rows together.
+inline constexpr int64_t kOuterBlock = 64;
 
 /// What decisions to join, recompute, keep, split and tile follow from. Work is counted in additions on one element, as the
 /// records of operations do (workOf); some 50 of them take a nanosecond.
@@ -55,6 +57,9 @@ struct CostModel {
   /// Reduced elements that make one part of a split reduction, and the parallel iterations that a kernel has which is not split.
   int64_t splitElements = 65536;
   int64_t splitIterations = 16;
+  /// Rows that leave one row of an outer sum: as many as give so many parts, but not more than a sum in Float stays exact for.
+  int64_t outerParts = 64;
+  int64_t mostPartRows = 32;
 };
 
 /// One line a figure of the machine and of joining.

@@ -7,7 +7,9 @@
 #include "meshfuse/ops/op_info.h"
 #include "meshfuse/ops/pointwise.h"
 #include "meshfuse/ops/reshard.h"
+#include "meshfuse/scheduling/call_loops.h"
 #include "meshfuse/scheduling/loop_form.h"
+#include "meshfuse/scheduling/shifted_reads.h"
 
 namespace meshfuse {
 
@@ -29,6 +31,69 @@ std::vector<ValId> readsOf(const Fusion& fusion, const Group& group) {
     visit(call.expr);
   }
   return reads;
+}
+
+std::optional<DimLoops> renamed(const DimLoops& dims, const LoopMap& map) {
+  DimLoops result = dims;
+  for (std::vector<LoopId>& dim : result) {
+    for (LoopId& loop : dim) {
+      const auto found = map.find(loop);
+      if (found == map.end()) {
+        return std::nullopt;
+      }
+      loop = found->second;
+    }
+  }
+  return result;
+}
+
+size_t loopCount(const DimLoops& dims) {
+  size_t count = 0;
+  for (const std::vector<LoopId>& dim : dims) {
+    count += dim.size();
+  }
+  return count;
+}
+
+std::optional<DimLoops> loopsOfRead(const Fusion& fusion, const Group& group, ValId val) {
+  std::optional<DimLoops> loops;
+  for (const GroupCall& call : group.calls) {
+    const Expr& expr = fusion.expr(call.expr);
+    for (ExprId absorbed : call.absorbed) {
+      if (std::ranges::count(inputsOf(fusion.expr(absorbed)), val) != 0) {
+        return std::nullopt;
+      }
+    }
+    const std::vector<ValId> tensors = tensorsOf(fusion, expr);
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      if (tensors[i] != val) {
+        continue;
+      }
+      const Body body = loopFormOf(*expr.op).body;
+      if (readsShifted(body) || pickedOperandOf(expr, body) ||
+          (loops && *loops != call.operands[i])) {
+        return std::nullopt;
+      }
+      loops = call.operands[i];
+    }
+  }
+  return loops;
+}
+
+bool addLoops(const DimLoops& from, const DimLoops& to, LoopMap& map) {
+  if (from.size() != to.size()) {
+    return false;
+  }
+  for (size_t dim = 0; dim < from.size(); ++dim) {
+    if (from[dim].size() != to[dim].size() || from[dim].size() > 1) {
+      return false;
+    }
+    if (!from[dim].empty() &&
+        map.emplace(from[dim].front(), to[dim].front()).first->second != to[dim].front()) {
+      return false;
+    }
+  }
+  return true;
 }
 
 std::vector<bool> resultsOf(const Fusion& fusion) {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "meshfuse/scheduling/cost_model.h"
@@ -16,6 +18,21 @@ using Reasons = std::vector<std::string>*;
 
 /// The tensors and numbers that a group takes from outside, each once.
 std::vector<ValId> readsOf(const Fusion& fusion, const Group& group);
+
+/// A group's loops by those of another.
+using LoopMap = std::unordered_map<LoopId, LoopId>;
+
+/// nullopt where the map lacks a loop.
+std::optional<DimLoops> renamed(const DimLoops& dims, const LoopMap& map);
+
+size_t loopCount(const DimLoops& dims);
+
+/// The loops that a kernel reads a value along; nullopt where it does not, reads it in several ways, or at other positions.
+std::optional<DimLoops> loopsOfRead(const Fusion& fusion, const Group& group, ValId val);
+
+/// Adds the loops of a value in one kernel to a map to those in another; false where they are not one for one, or where the map has
+/// others.
+bool addLoops(const DimLoops& from, const DimLoops& to, LoopMap& map);
 
 /// By value: whether it is an output or written into an input.
 std::vector<bool> resultsOf(const Fusion& fusion);

@@ -29,31 +29,6 @@ struct Chain {
   int64_t work = 0;  // of one element
 };
 
-/// A group's loops by those of another.
-using LoopMap = std::unordered_map<LoopId, LoopId>;
-
-std::optional<DimLoops> renamed(const DimLoops& dims, const LoopMap& map) {
-  DimLoops result = dims;
-  for (std::vector<LoopId>& dim : result) {
-    for (LoopId& loop : dim) {
-      const auto found = map.find(loop);
-      if (found == map.end()) {
-        return std::nullopt;
-      }
-      loop = found->second;
-    }
-  }
-  return result;
-}
-
-size_t loopCount(const DimLoops& dims) {
-  size_t count = 0;
-  for (const std::vector<LoopId>& dim : dims) {
-    count += dim.size();
-  }
-  return count;
-}
-
 class Recomputer {
  public:
   Recomputer(const Fusion& fusion, std::vector<Group> groups, const CostModel& costs,
@@ -138,47 +113,16 @@ class Recomputer {
     return chain;
   }
 
-  /// The loops that a kernel reads a value along; nullopt where it reads it in several ways, or at other positions.
-  std::optional<DimLoops> loopsOfRead(const Group& group, ValId val) const {
-    std::optional<DimLoops> loops;
-    for (const GroupCall& call : group.calls) {
-      const Expr& expr = fusion_.expr(call.expr);
-      for (ExprId absorbed : call.absorbed) {
-        if (std::ranges::count(inputsOf(fusion_.expr(absorbed)), val) != 0) {
-          return std::nullopt;
-        }
-      }
-      const std::vector<ValId> tensors = tensorsOf(fusion_, expr);
-      for (size_t i = 0; i < tensors.size(); ++i) {
-        if (tensors[i] != val) {
-          continue;
-        }
-        const Body body = loopFormOf(*expr.op).body;
-        if (readsShifted(body) || pickedOperandOf(expr, body) ||
-            (loops && *loops != call.operands[i])) {
-          return std::nullopt;
-        }
-        loops = call.operands[i];
-      }
-    }
-    return loops;
-  }
-
   /// The chain's loops in a reader, whose nest walks the value once.
   std::optional<LoopMap> loopMap(const Chain& chain, const Group& reader) const {
-    const std::optional<DimLoops> read = loopsOfRead(reader, chain.val);
+    const std::optional<DimLoops> read = loopsOfRead(fusion_, reader, chain.val);
     if (!read || read->size() != chain.loops.size() || loopCount(*read) != reader.loops.size() ||
         reader.calls.size() + chain.calls.size() > costs_.maxCalls) {
       return std::nullopt;
     }
     LoopMap map;
-    for (size_t dim = 0; dim < read->size(); ++dim) {
-      if ((*read)[dim].size() != chain.loops[dim].size() || (*read)[dim].size() > 1) {
-        return std::nullopt;
-      }
-      if (!(*read)[dim].empty()) {
-        map.emplace(chain.loops[dim].front(), (*read)[dim].front());
-      }
+    if (!addLoops(chain.loops, *read, map)) {
+      return std::nullopt;
     }
     return map;
   }
@@ -211,7 +155,7 @@ class Recomputer {
       if (!loops) {
         return std::nullopt;
       }
-      if (loopsOfRead(reader, operand.val) == loops ||
+      if (loopsOfRead(fusion_, reader, operand.val) == loops ||
           !counted.insert(indexOf(operand.val)).second) {
         continue;
       }

@@ -268,7 +268,8 @@ void chooseBlocks(const Nest& nest, const CostModel& costs, Schedule& schedule) 
 
 /// The number of columns does not count: how they are divided depends on the number of threads.
 void chooseSplits(const Nest& nest, const CostModel& costs, Schedule& schedule) {
-  if (!schedule.hasReduction || nest.scans || product(schedule.parallel) >= costs.splitIterations) {
+  if (!schedule.hasReduction || nest.scans || nest.sumsOuter ||
+      product(schedule.parallel) >= costs.splitIterations) {
     return;
   }
   const ScheduledLoop& outermost =
@@ -298,7 +299,7 @@ Schedule chooseSchedule(const Nest& nest, const CostModel& costs) {
   const Best reduced = bestLane(nest, schedule.serial);
   if (parallel.score < 0 && reduced.score < 0) {
     schedule.lane.strides.assign(nest.accesses.size(), 0);
-  } else if (reduced.score >= parallel.score) {
+  } else if (nest.sumsOuter || reduced.score >= parallel.score) {
     schedule.isLaneReduced = true;
     schedule.lane = takeLane(schedule.serial, reduced.at);
   } else {
@@ -309,6 +310,10 @@ Schedule chooseSchedule(const Nest& nest, const CostModel& costs) {
   chooseTiles(nest, costs, schedule);
   chooseSplits(nest, costs, schedule);
   chooseBlocks(nest, costs, schedule);
+  if (nest.sumsOuter) {
+    schedule.partRows =
+        std::clamp<int64_t>(ceilOf(schedule.iterations, costs.outerParts), 1, costs.mostPartRows);
+  }
   const Traffic traffic = trafficOf(nest);
   schedule.streams =
       traffic.all > costs.lastLevelBytes && traffic.written > costs.lastLevelBytes / 4;

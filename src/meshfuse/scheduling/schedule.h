@@ -32,6 +32,8 @@ struct Nest {
   bool readsByLoops = true;
   /// Whether values go from element to element of the reduced loop, which runs whole and in order.
   bool scans = false;
+  /// Whether there are sums along all other loops than the reduced one, which is the lane then, whatever the strides are.
+  bool sumsOuter = false;
 };
 
 /// Loops that run as one, outermost first: each is contiguous with the next in every tensor.
@@ -76,6 +78,8 @@ struct Schedule {
   int64_t splits = 1;
   int64_t splitSize = 0;
   int64_t tileRows = 1;
+  int64_t partRows =
+      0;  // parallel iterations that leave one row of each outer sum; 0 without such sums
   int64_t grain = 1;        // the fewest of them that are worth a thread
   bool streams = false;     // results are written past the caches
   bool prefetches = false;  // what is read next is asked for while this is computed
