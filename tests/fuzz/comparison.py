@@ -52,6 +52,10 @@ EXACT_IF_FINITE = {"add", "sub"}
 REDUCTIONS = {"sum", "prod", "var", "var_mean", "welford", "cumsum", "matmul", "linear"}
 
 
+# torch's vectors of remainders are NaN, or 0, for large quotients.
+REMAINDERS = ("mod", "fmod", "remainder")
+
+
 def is_inexact(op: str, operands: list, results: list[torch.Tensor]) -> bool:
     if op in ("signbit", "gcd"):
         return True
@@ -60,7 +64,7 @@ def is_inexact(op: str, operands: list, results: list[torch.Tensor]) -> bool:
     tensors = [x for x in operands if isinstance(x, torch.Tensor)] + results
     if any(x.dtype.is_complex for x in tensors):
         return op not in EXACT_ON_COMPLEX or op in EXACT_IF_FINITE
-    return op not in EXACT
+    return op not in EXACT or op in REMAINDERS
 
 
 def magnitude(op: str, operands: list, result: torch.Tensor) -> torch.Tensor:
@@ -113,6 +117,13 @@ def moved(
         return torch.where(odd, result * sign.to(result.dtype), result)
     if not (result.dtype.is_floating_point or result.dtype.is_complex):
         return result
+    if op in REMAINDERS:
+        a, b = (x if isinstance(x, torch.Tensor) else torch.tensor(x.value) for x in operands)
+        is_large = ~((a.double() / b.double()).abs() <= 1e6)
+        any_of = torch.tensor([torch.nan, 0.0, 1.0], dtype=torch.float64)
+        picked = any_of[torch.randint(0, 3, result.shape, generator=generator)]
+        unknown = torch.where(picked == 1, result.double(), picked).to(result.dtype)
+        return torch.where(is_large, unknown, result)
     wide = torch.complex128 if result.dtype.is_complex else torch.float64
     value = result.to(wide)
     unit = torch.finfo(result.dtype).eps * factor
@@ -136,10 +147,6 @@ def moved(
         accumulated = unit if unit < 1e-4 * factor else 2.0**-23 * factor
         count = operands[0].numel() / max(1, result.numel())
         error = error + magnitude(op, operands, result) * accumulated * (4 + count / 16)
-    if op == "lerp":  # its two terms may cancel, their errors do not
-        for x in operands[:2]:
-            term = x if isinstance(x, torch.Tensor) else torch.tensor(x.value)
-            error = error + term.double().abs().nan_to_num(0, 0, 0) * unit
     if op == "prod":
         value = product_in_some_order(operands[0], dims_of(step.template), value, generator)
     if op in ("var", "var_mean", "welford") and not result.dtype.is_complex:

@@ -17,7 +17,6 @@ from meshfuse.kernels import kernel_statistics
 from programs import Program, define, run
 from shrinking import shrunk
 
-
 # How the last line of a worker that has gone through its seeds begins.
 ENDED = "compiled"
 

@@ -8,7 +8,7 @@ from entry_definitions import error_of
 
 from meshfuse import DataType, FusionDefinition
 
-PASSES = ["clean", "segment", "recompute", "merge", "schedule", "build", "memory"]
+PASSES = ["clean", "segment", "outer", "recompute", "merge", "schedule", "build", "memory"]
 
 
 @pytest.fixture(autouse=True)
@@ -55,8 +55,8 @@ def test_times_are_printed_by_pass(monkeypatch, capfd):
 
 
 def test_passes_are_left_out(monkeypatch, capfd):
-    text = printed(monkeypatch, capfd, "all", MESHFUSE_SKIP="clean,recompute,merge")
-    assert re.findall("^--- (.*)$", text, re.MULTILINE) == ["segment", *PASSES[4:]]
+    text = printed(monkeypatch, capfd, "all", MESHFUSE_SKIP="clean,outer,recompute,merge")
+    assert re.findall("^--- (.*)$", text, re.MULTILINE) == ["segment", *PASSES[5:]]
     assert text.split("--- segment\n")[1].splitlines()[0].count("exp(") == 2
 
 
@@ -73,6 +73,7 @@ def test_decisions_are_printed_with_their_figures(monkeypatch, capfd):
         return fd
 
     monkeypatch.setenv("MESHFUSE_PRINT", "cost")
+    monkeypatch.setenv("MESHFUSE_SKIP", "outer")
     inputs = [torch.ones(4, 6, dtype=torch.bfloat16), torch.ones(5), torch.ones(5)]
     columns, rows, *negatives = define().execute(inputs)
     assert (columns.tolist(), rows.tolist()) == ([4.0] * 6, [6.0] * 4)
@@ -81,7 +82,7 @@ def test_decisions_are_printed_with_their_figures(monkeypatch, capfd):
     assert text.startswith("--- cost\nlevel-2 cache: ")
     assert "tv3 is computed again where it is read, by kernels: 1; an element takes 2 " in text
     assert "the kernel that makes tv7 joins the one that makes tv6: 85 additions of " in text
-    monkeypatch.setenv("MESHFUSE_SKIP", "recompute,merge")
+    monkeypatch.setenv("MESHFUSE_SKIP", "outer,recompute,merge")
     define().execute(inputs)
     assert "tv3 goes through memory: 96 bytes, read by 1 groups" in capfd.readouterr().err
 
@@ -98,13 +99,13 @@ def test_results_of_passes_are_checked_or_not(monkeypatch, capfd, value):
             "MESHFUSE_PRINT",
             "segment,sement",
             "MESHFUSE_PRINT: the variable lists passes of the compiler: got 'sement'; "
-            "name some of clean, segment, recompute, merge, schedule, build, memory, cost, time, all",
+            "name some of clean, segment, outer, recompute, merge, schedule, build, memory, cost, time, all",
         ),
         (
             "MESHFUSE_SKIP",
             "segment",
             "MESHFUSE_SKIP: the variable lists passes of the compiler: got 'segment'; "
-            "name some of clean, recompute, merge, memory",
+            "name some of clean, outer, recompute, merge, memory",
         ),
         (
             "MESHFUSE_VERIFY",

@@ -87,3 +87,14 @@ def test_the_terms_of_a_lerp_may_cancel():
     draws = [float(moved(step, [start, end], result, generator, 1.0)) for _ in range(DRAWS)]
     eps = torch.finfo(torch.float64).eps
     assert 1000 * eps < max(abs(x - float(result)) for x in draws) < 30000 * eps
+
+
+def test_remainders_of_large_quotients_are_unknown():
+    x, y = torch.tensor([3.0, 3.0, 7.5]), torch.tensor([1e-42, 2.0, -2.0])
+    step = Step("fd.ops.mod({0}, {1})", (0, 1), (2,))
+    generator = torch.Generator().manual_seed(0)
+    result = torch.tensor([1e-43, 1.0, 1.5])
+    draws = torch.stack([moved(step, [x, y], result, generator, 1.0) for _ in range(DRAWS)])
+    assert bool(draws[:, 0].isnan().any())
+    assert {0.0, float(result[0])} <= set(draws[:, 0].tolist())
+    assert torch.equal(draws[:, 1:], result[1:].expand(DRAWS, 2))

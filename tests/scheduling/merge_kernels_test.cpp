@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "meshfuse/scheduling/recompute.h"
 #include "meshfuse/scheduling/violations.h"
 #include "scheduling/group_text.h"
 
@@ -121,6 +122,34 @@ TEST(MergeKernels, LoopsThatAreDividedOtherwiseStayApart) {
                   mesh + "(S(0)) = exp(tv0)\n" + "tv3: Float[8, 6]" + mesh + "(R) = neg(tv1)\n" +
                   "output tv2\n"
                   "output tv3\n");
+}
+
+// Both kernels compute the maximum for themselves; in one kernel it is computed once.
+TEST(MergeKernels, WhatBothComputeIsComputedOnce) {
+  const std::string text = kInputs +
+                           "input tv2: Float[8, 6] contiguity(t, t)\n"
+                           "tv3: Float[8, 6] = lgamma(tv0)\n"
+                           "tv4: Int[8, 6] = argsort(tv3, 0, False, True)\n"
+                           "tv5: Int[8, 6] = argsort(tv3, 1, False, True)\n"
+                           "tv6: Bool[8, 6] = lt(tv0, 2.0)\n"
+                           "tv7: Int[8, 6] = maximum(tv6, 1)\n"
+                           "tv8: Float[8, 6] = where(tv6, tv4, tv1)\n"
+                           "tv9: Float[8, 6] = truediv(tv7, tv5)\n"
+                           "tv10: Float[8, 6] = threshold(tv8, tv7, tv2)\n"
+                           "output tv9\n"
+                           "output tv10\n";
+  const Fusion fusion = parse(text, [](std::string_view name) { return findOp(name); });
+  const std::vector<Group> groups =
+      mergeKernels(fusion, recompute(fusion, segment(fusion, {}), {}), {});
+  EXPECT_EQ(groupViolations(fusion, groups), std::vector<std::string>());
+  size_t maxima = 0;
+  for (const Group& group : groups) {
+    for (const GroupCall& call : group.calls) {
+      maxima += fusion.expr(call.expr).op->name == "maximum" ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(maxima, 1U);
+  EXPECT_EQ(groups.size(), 4U);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "meshfuse/scheduling/merge_kernels.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <unordered_set>
@@ -106,6 +107,18 @@ class Merger {
     return kinds;
   }
 
+  static std::vector<GroupCall>::const_iterator madeIn(const Group& group, const GroupCall& call) {
+    return std::ranges::find(group.calls, call.expr, &GroupCall::expr);
+  }
+
+  /// Whether calls that both kernels make have the same loops.
+  static bool areMadeAlike(const Group& group, const Group& target) {
+    return std::ranges::all_of(group.calls, [&](const GroupCall& call) {
+      const auto made = madeIn(target, call);
+      return made == target.calls.end() || made->outputs == call.outputs;
+    });
+  }
+
   /// Makes the group part of the last one with such loops, if it reads nothing that is made there or after.
   bool joinsEarlier(const Group& group, const std::vector<ValId>& reads,
                     const std::vector<LoopKind>& loops) {
@@ -119,7 +132,8 @@ class Merger {
         std::ranges::all_of(reads, [&](ValId val) { return madeAt_[indexOf(val)] < at; });
     const size_t tensors =
         tensorCount({readsOf(fusion_, target), reads, group.outputs, target.outputs});
-    const bool joins = isApart && tensors <= costs_.maxMergedTensors &&
+    const bool joins = isApart && areMadeAlike(group, target) &&
+                       tensors <= costs_.maxMergedTensors &&
                        target.calls.size() + group.calls.size() <= costs_.maxCalls;
     if (reasons_ != nullptr) {
       reasons_->push_back("the kernel that makes " + fusion_.nameOf(group.outputs.front()) +
@@ -134,7 +148,9 @@ class Merger {
     if (!joins) {
       return false;
     }
-    target.calls.insert(target.calls.end(), group.calls.begin(), group.calls.end());
+    std::ranges::copy_if(group.calls, std::back_inserter(target.calls), [&](const GroupCall& call) {
+      return madeIn(target, call) == target.calls.end();
+    });
     std::ranges::sort(target.calls, {}, [](const GroupCall& call) { return indexOf(call.expr); });
     target.outputs.insert(target.outputs.end(), group.outputs.begin(), group.outputs.end());
     std::ranges::sort(target.outputs, {}, [](ValId val) { return indexOf(val); });
