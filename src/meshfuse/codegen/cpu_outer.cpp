@@ -13,15 +13,16 @@ void CpuPrinter::sumParts() {
   open("if (((const int64*)p[0])[1] == 1)");
   open("for (int64 t = begin; t < end; ++t)");
   line("const int64 first = t * " + block + ";");
-  line("const int64 count = " + lane + " - first < " + block + " ? " + lane +
-       " - first : " + block + ";");
+  line("const int64 left = " + lane + " - first;");
+  line("const int64 count = left < " + block + " ? left : " + block + ";");
   for (const LoopStore& store : kernel_.outerStores) {
     const auto tensor = static_cast<size_t>(store.tensor);
     const std::string table = tableOf(store.node);
     open("");
     line("double sum[" + block + "] = {};");
     open("for (int64 part = 0; part < parts; ++part)");
-    line("const auto* row = " + table + " + part * " + lane + " + first;");
+    line("const auto* row = " + table + " + first;");
+    line("row += part * " + lane + ";");
     line("#pragma omp simd");
     open("for (int64 j = 0; j < count; ++j)");
     line("sum[j] += row[j];");
@@ -44,18 +45,22 @@ void CpuPrinter::sumParts() {
 void CpuPrinter::openParts() {
   open("for (int64 part = begin; part < end; ++part)");
   for (const LoopStore& store : kernel_.outerStores) {
-    const std::string type(deviceComputeName(graph_.node(store.node).compute));
     const std::string e = name('x', store.node);
-    line(type + "* __restrict " + e + " = " + tableOf(store.node) + " + part * " +
-         integer(slots_.lane) + ";");
+    std::string row(deviceComputeName(graph_.node(store.node).compute));
+    row.append("* __restrict ")
+        .append(e)
+        .append(" = ")
+        .append(tableOf(store.node))
+        .append(" + part * ");
+    line(row.append(integer(slots_.lane)) + ";");
     open("for (int64 j = 0; j < " + integer(slots_.lane) + "; ++j)");
     line(e + "[j] = 0;");
     close();
   }
   const std::string rows = integer(slots_.partRows);
   line("const int64 from = part * " + rows + ";");
-  line("const int64 to = " + integer(slots_.rows) + " - from < " + rows + " ? " +
-       integer(slots_.rows) + " : from + " + rows + ";");
+  line("const int64 left = " + integer(slots_.rows) + " - from;");
+  line("const int64 to = from + (left < " + rows + " ? left : " + rows + ");");
   open("for (int64 t = from; t < to; ++t)");
 }
 

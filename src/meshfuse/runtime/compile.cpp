@@ -4,14 +4,12 @@
 #include <cstdlib>
 #include <string_view>
 
-#include <ATen/Parallel.h>
-#include <unistd.h>
-
 #include "meshfuse/base/error.h"
 #include "meshfuse/base/text.h"
 #include "meshfuse/ir/print.h"
 #include "meshfuse/ir/verify.h"
 #include "meshfuse/runtime/call_layouts.h"
+#include "meshfuse/runtime/host_costs.h"
 #include "meshfuse/runtime/kernel_library.h"
 #include "meshfuse/runtime/pass_runner.h"
 #include "meshfuse/runtime/place_tensors.h"
@@ -74,19 +72,6 @@ bool hasReduction(const Fusion& fusion) {
   return std::ranges::any_of(fusion.exprs(), [](const Expr& expr) {
     return loopFormOf(*expr.op).kind == LoopForm::Kind::Reduction;
   });
-}
-
-CostModel costsOfHost() {
-  CostModel costs;
-  // What the machine doesn't tell keeps its default.
-  if (const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE); bytes > 0) {
-    costs.level2Bytes = bytes;
-  }
-  if (const long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE); bytes > 0) {
-    costs.lastLevelBytes = bytes;
-  }
-  costs.threads = at::get_num_threads();
-  return costs;
 }
 
 std::string groupsText(const Fusion& fusion, const std::vector<Group>& groups) {
