@@ -83,12 +83,16 @@ def magnitude(op: str, operands: list, result: torch.Tensor) -> torch.Tensor:
     )
 
 
-def size_of_terms(step: Step, operands: list) -> torch.Tensor:
-    """Of a lerp, whose terms may cancel."""
+def arguments_of(step: Step, operands: list) -> list[torch.Tensor]:
+    """Of a step whose arguments are operands and numbers alone."""
     texts = step.template[step.template.index("(") + 1 : -1].split(", ")
     values = [operands[int(text[1:-1])] if text.startswith("{") else eval(text) for text in texts]
-    values = [x.value if isinstance(x, Number) else x for x in values]
-    start, end, weight = (torch.as_tensor(x).to(torch.complex128) for x in values)
+    return [torch.as_tensor(x.value if isinstance(x, Number) else x) for x in values]
+
+
+def size_of_terms(step: Step, operands: list) -> torch.Tensor:
+    """Of a lerp, whose terms may cancel."""
+    start, end, weight = (x.to(torch.complex128) for x in arguments_of(step, operands))
     return (start.abs() + end.abs() + (weight * (end - start)).abs()).nan_to_num(0, 0, 0)
 
 
@@ -118,7 +122,7 @@ def moved(
     if not (result.dtype.is_floating_point or result.dtype.is_complex):
         return result
     if op in REMAINDERS:
-        a, b = (x if isinstance(x, torch.Tensor) else torch.tensor(x.value) for x in operands)
+        a, b = arguments_of(step, operands)
         is_large = ~((a.double() / b.double()).abs() <= 1e6)
         any_of = torch.tensor([torch.nan, 0.0, 1.0], dtype=torch.float64)
         picked = any_of[torch.randint(0, 3, result.shape, generator=generator)]

@@ -270,6 +270,34 @@ class Generator:
                 self.try_step(f"fd.ops.{op}({{0}}, {{1}})", [x, row], [shape])
         return True
 
+    def rows_and_columns(self) -> bool:
+        """Sums along some dimensions and along the others, of what is computed between them: gradients of a norm."""
+        x = self.pick(lambda value: len(value.shape) > 1)
+        if x is None:
+            return False
+        shape = self.values[x].shape
+        at = self.random.choice([len(shape) - 1, self.random.randrange(len(shape))])
+        op = self.random.choice(["sum", "max", "var"])
+        row = tuple(1 if dim == at else size for dim, size in enumerate(shape))
+        more = ", correction=0" if op == "var" else ""
+        if not self.try_step(f"fd.ops.{op}({{0}}, dims=[{at}]{more}, keepdim=True)", [x], [row]):
+            return False
+        scale = len(self.values) - 1
+        op = self.random.choice(["sub", "mul", "add"])
+        if not self.try_step(f"fd.ops.{op}({{0}}, {{1}})", [x, scale], [shape]):
+            return False
+        made = len(self.values) - 1
+        others = [dim for dim in range(len(shape)) if dim != at]
+        keeps = self.random.random() < 0.5
+        column = tuple(
+            size if dim == at else 1 for dim, size in enumerate(shape) if keeps or dim == at
+        )
+        for summed in self.random.sample([x, made, made], self.random.randint(1, 2)):
+            self.try_step(
+                f"fd.ops.sum({{0}}, dims={others}, keepdim={keeps})", [summed], [column], 0.2
+            )
+        return True
+
     def view(self) -> bool:
         x = self.pick(lambda value: len(value.shape) > 0)
         if x is None:
@@ -314,8 +342,10 @@ class Generator:
             chance = self.random.random()
             if chance < 0.62:
                 self.pointwise()
-            elif chance < 0.76:
+            elif chance < 0.73:
                 self.reduction()
+            elif chance < 0.77:
+                self.rows_and_columns()
             elif chance < 0.86:
                 self.view()
             elif chance < 0.93:

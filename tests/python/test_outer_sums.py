@@ -114,13 +114,32 @@ def test_whole_numbers_are_summed_exactly() -> None:
         fd.add_output(ops.mul(x, rows))
         fd.add_output(ops.sum(x, [0]))
         fd.add_output(ops.sum(ops.mul(x, rows), [0]))
+        fd.add_output(ops.neg(ops.sum(ops.mul(rows, x), [0])))
     for sizes in [(5, 3), (31, 64), (32, 65), (33, 2), (64, 200), (2047, 9), (2049, 130)]:
         x = torch.randint(-2, 3, sizes, generator=torch.Generator().manual_seed(1)).float()
-        scaled, columns, products = fd.execute([x])
-        assert launches(fd) == 1
+        scaled, columns, products, negative = fd.execute([x])
+        assert launches(fd) == 2
         assert torch.equal(scaled, x * x.sum(1, keepdim=True))
         assert torch.equal(columns, x.sum(0))
         assert torch.equal(products, (x * x.sum(1, keepdim=True)).sum(0))
+        assert torch.equal(negative, -products)
+
+
+def test_equal_sums() -> None:
+    """Are one for the kernel and several results."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1])
+        y = ops.sub(x, ops.max(x, [1], keepdim=True))
+        for _ in range(2):
+            fd.add_output(ops.sum(y, [0]))
+            fd.add_output(ops.sum(x, [0]))
+    x = torch.randn(300, 70, generator=torch.Generator().manual_seed(2))
+    first, second, *others = fd.execute([x])
+    assert launches(fd) == 1
+    torch.testing.assert_close(first, (x - x.amax(1, keepdim=True)).sum(0), rtol=1e-5, atol=1e-4)
+    torch.testing.assert_close(second, x.sum(0), rtol=1e-5, atol=1e-4)
+    assert torch.equal(first, others[0])
+    assert torch.equal(second, others[1])
 
 
 def test_what_is_done_with_a_sum() -> None:

@@ -44,14 +44,10 @@ void CpuPrinter::sumParts() {
 
 void CpuPrinter::openParts() {
   open("for (int64 part = begin; part < end; ++part)");
-  for (const LoopStore& store : kernel_.outerStores) {
-    const std::string e = name('x', store.node);
-    std::string row(deviceComputeName(graph_.node(store.node).compute));
-    row.append("* __restrict ")
-        .append(e)
-        .append(" = ")
-        .append(tableOf(store.node))
-        .append(" + part * ");
+  for (NodeId id : partialFolds(kernel_)) {
+    const std::string e = name('x', id);
+    std::string row(deviceComputeName(graph_.node(id).compute));
+    row.append("* __restrict ").append(e).append(" = ").append(tableOf(id)).append(" + part * ");
     line(row.append(integer(slots_.lane)) + ";");
     open("for (int64 j = 0; j < " + integer(slots_.lane) + "; ++j)");
     line(e + "[j] = 0;");

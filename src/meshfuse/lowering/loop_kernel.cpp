@@ -135,8 +135,8 @@ std::vector<NodeId> partialFolds(const LoopKernel& kernel) {
       folds.insert(folds.end(), pass.folds.begin(), pass.folds.end());
     }
   }
-  for (const LoopStore& store : kernel.outerStores) {
-    folds.push_back(store.node);
+  for (const LoopPass& pass : kernel.passes) {
+    folds.insert(folds.end(), pass.outerFolds.begin(), pass.outerFolds.end());
   }
   return folds;
 }
