@@ -100,6 +100,15 @@ bool CpuPrinter::takesRowsAtOnce(const LoopPass& pass) const {
          pass.staged.empty() && pass.restored.empty() && work <= 2 * kRowsAtOnce;
 }
 
+/// A few floats have a sum in Float that is as good as the terms, for fewer conversions.
+bool CpuPrinter::sumsRowsFirst(NodeId id) const {
+  const Node& node = graph_.node(id);
+  const PrimType term = graph_.node(node.operands.front()).type;
+  return atOnce_ > 1 && node.fold == ReduceKind::Sum && node.compute == PrimType::Double &&
+         !node.squares && node.operands.size() == 1 &&
+         (term == PrimType::Float || isReducedFloat(term));
+}
+
 std::string CpuPrinter::serialOffset(size_t tensor, int row) const {
   std::string text;
   for (int32_t loop = 0; loop < kernel_.serialLoops; ++loop) {
@@ -178,12 +187,25 @@ void CpuPrinter::chunks(const LoopPass& pass, int rows) {
   if (rows > 1) {
     simd();
     openLoop("j", "0", "m");
+    atOnce_ = rows;
+    for (NodeId id : pass.folds) {
+      if (sumsRowsFirst(id)) {
+        line("float " + name('h', id) + " = 0;");
+      }
+    }
     for (row_ = 0; row_ < rows; ++row_) {
       open("");
       elements(pass, "j");
       close();
     }
     row_ = 0;
+    for (NodeId id : pass.folds) {
+      if (sumsRowsFirst(id)) {
+        const std::string f = name('f', id) + "[base + j]";
+        line(f + " = " + combined(id, f, "convert<double>(" + name('h', id) + ")") + ";");
+      }
+    }
+    atOnce_ = 1;
     close();
   } else if (isSegmented) {
     segmentPass_ = &pass;
@@ -295,6 +317,11 @@ void CpuPrinter::elements(const LoopPass& pass, const std::string& lane) {
   }
   for (NodeId id : pass.folds) {
     const Node& node = graph_.node(id);
+    if (sumsRowsFirst(id)) {
+      const std::string h = name('h', id);
+      line(h + " = " + combined(id, h, termText(id, PrimType::Float)) + ";");
+      continue;
+    }
     const std::string f =
         name('f', id) + "[" + (kernel_.hasLaneAccumulators() ? "base + " + lane : lane) + "]";
     line(f + " = " + combined(id, f, termText(id, node.compute)) + ";");

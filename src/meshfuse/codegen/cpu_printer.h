@@ -26,7 +26,7 @@ class CpuPrinter {
   static constexpr int kChunk = 1024;
   /// Reduced iterations that are added in one go, where little is done for each: accumulators are loaded and stored once, and as
   /// many streams of memory are under way.
-  static constexpr int kRowsAtOnce = 4;
+  static constexpr int kRowsAtOnce = 8;
 
   static std::string name(char letter, int64_t index) { return letter + std::to_string(index); }
   static std::string infix(const std::string& a, const std::string& symbol, const std::string& b) {
@@ -168,6 +168,8 @@ class CpuPrinter {
   /// `rows`: consecutive iterations of the innermost serial loop, from its index on.
   void chunks(const LoopPass& pass, int rows);
   bool takesRowsAtOnce(const LoopPass& pass) const;
+  /// Whether a fold adds those rows to one another before it does to its accumulator.
+  bool sumsRowsFirst(NodeId id) const;
   void openRowsAtOnce(const LoopPass& pass, const std::string& row, const std::string& begin,
                       const std::string& end);
   /// The address of a tensor's elements in the row that is printed.
@@ -190,6 +192,7 @@ class CpuPrinter {
   char pointerLetter_ = 'a';
   int passNumber_ = 0;
   int row_ = 0;                  // among those at once
+  int atOnce_ = 1;               // how many those are
   bool isStaged_ = false;        // scans are in buffers
   std::vector<NodeId> carried_;  // by buffers, from earlier stages
   bool checksZero_ = false;

@@ -267,8 +267,9 @@ class GraphBuilder : private NodeBuilder {
     Node node;
     node.kind = NodeKind::OuterFold;
     node.type = fusion_.val(expr.outputs.front()).dtype();
-    node.compute = accumulatorOf(node.type);
-    node.operands = {cast(operand, node.compute)};
+    // A row of numbers takes all rows of a part, one after the other.
+    node.compute = PrimType::Double;
+    node.operands = {cast(operand, accumulatorOf(node.type))};
     return {add(std::move(node))};
   }
 

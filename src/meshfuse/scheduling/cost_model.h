@@ -57,7 +57,7 @@ struct CostModel {
   /// Reduced elements that make one part of a split reduction, and the parallel iterations that a kernel has which is not split.
   int64_t splitElements = 65536;
   int64_t splitIterations = 16;
-  /// Rows that leave one row of an outer sum: as many as give so many parts, but not more than a sum in Float stays exact for.
+  /// Rows that leave one row of an outer sum: as many as give so many parts for threads, but no more than these.
   int64_t outerParts = 64;
   int64_t mostPartRows = 32;
 };
