@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <optional>
 
+#include <ATen/ops/empty_strided.h>
+#include <ATen/ops/from_blob.h>
+
 #include "meshfuse/base/error.h"
 #include "meshfuse/evaluator/op_evaluation.h"
 #include "meshfuse/evaluator/program_step.h"
