@@ -53,5 +53,14 @@ def run(build: Callable[..., object], inputs: list[torch.Tensor]) -> list[torch.
     return fd.execute(inputs)
 
 
+def scanned(name: str, x: torch.Tensor, dim: int) -> torch.Tensor:
+    """torch's scan in the operand's own dtype, without indices."""
+    if name in ("cummax", "cummin"):
+        return getattr(torch, name)(x, dim).values
+    if x.dtype == torch.bool:
+        return getattr(torch, name)(x.long(), dim).bool()
+    return getattr(torch, name)(x, dim, dtype=x.dtype)
+
+
 def check(got: torch.Tensor, expected: torch.Tensor) -> None:
     torch.testing.assert_close(got, expected, equal_nan=True)

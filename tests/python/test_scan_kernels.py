@@ -8,7 +8,7 @@ import pytest
 import torch
 from kernel_comparison import assert_same, calls_of, compare
 from meshfuse.pytorch_utils import torch_dtype_to_nvfuser_dtype as dtype_of
-from op_comparison import BOOL, COMPLEX, LAYOUTS, REAL, SIZES, WHOLE, make
+from op_comparison import BOOL, COMPLEX, LAYOUTS, REAL, SIZES, WHOLE, make, scanned
 
 from meshfuse import DataType, FusionDefinition, ops
 
@@ -19,14 +19,6 @@ LONG = [(3, 1100), (2, 20000), (70, 40)]
 
 def names_for(dtype: torch.dtype) -> list[str]:
     return SCANS[:2] if dtype.is_complex else SCANS
-
-
-def scanned(name: str, x: torch.Tensor, dim: int) -> torch.Tensor:
-    if name in ("cummax", "cummin"):
-        return getattr(torch, name)(x, dim).values
-    if x.dtype == torch.bool:
-        return getattr(torch, name)(x.long(), dim).bool()
-    return getattr(torch, name)(x, dim, dtype=x.dtype)
 
 
 def exact(sizes: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:

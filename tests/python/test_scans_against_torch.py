@@ -17,18 +17,10 @@ from op_comparison import (
     is_whole,
     make,
     run,
+    scanned,
 )
 
 from meshfuse import DataType, FusionDefinition
-
-
-def scanned(name: str, x: torch.Tensor, dim: int) -> torch.Tensor:
-    """torch's scan in the operand's own dtype, without indices."""
-    if name in ("cummax", "cummin"):
-        return getattr(torch, name)(x, dim).values
-    if x.dtype == torch.bool:
-        return getattr(torch, name)(x.long(), dim).bool()
-    return getattr(torch, name)(x, dim, dtype=x.dtype)
 
 
 @pytest.mark.parametrize("name", ["cumsum", "cumprod", "cummax", "cummin"])
